@@ -54,6 +54,9 @@ pub struct ChosenParameters {
     pub(crate) extent: SearchExtent,
 }
 
+/// Clause on an action of a shader.
+const UNDEFINED: &str = "which is undefined behaviour";
+
 /// An access out of bounds that robustness defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RobustAccess {
@@ -130,6 +133,23 @@ impl fmt::Display for SearchExtent {
     }
 }
 
+impl SearchExtent {
+    /// Returns a clause on a race of candidates, after which a verdict with the defaults follows.
+    pub(crate) fn avoided_race(&self) -> Option<String> {
+        let race = self.race.as_ref().filter(|race| !race.options.is_empty())?;
+        Some(format!("{race}. With the defaults"))
+    }
+}
+
+impl fmt::Display for CandidateRace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CandidateRace { is_shared, options, race, .. } = self;
+        let options = if options.is_empty() { "the defaults" } else { options };
+        let barrier = if *is_shared { "; a barrier may be missing" } else { "" };
+        write!(f, "with {options} invocations race, {UNDEFINED}: {race}{barrier}")
+    }
+}
+
 impl ChosenParameters {
     /// Returns the sum of the numbers of push constants and buffers; the largest number without any.
     pub(crate) fn sum(&self) -> u64 {
@@ -203,7 +223,6 @@ impl ChosenParameters {
     /// Returns the undefined behaviour of the shader that the check avoids, as a clause that a
     /// conclusion follows; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<String> {
-        const UNDEFINED: &str = "which is undefined behaviour";
         if let Some(AvoidedRace { inputs, race, .. }) = &self.avoided_race {
             let with = if inputs.is_empty() { String::new() } else { format!("with {inputs} ") };
             return Some(format!("{with}invocations race, {UNDEFINED}: {race}; one after another"));
@@ -223,14 +242,9 @@ impl ChosenParameters {
                 ),
             });
         }
-        let CandidateRace { is_shared, is_fixed, options, race } = self.other_race.as_ref()?;
-        let options = if options.is_empty() { "the defaults" } else { options };
-        let with_chosen = match (is_shared, is_fixed) {
-            (true, _) => "; a barrier may be missing. With the chosen parameters",
-            (false, true) => ". With the chosen parameters, which skip this access",
-            (false, false) => ". With the chosen parameters",
-        };
-        Some(format!("with {options} invocations race, {UNDEFINED}: {race}{with_chosen}"))
+        let other = self.other_race.as_ref()?;
+        let skip = if other.is_fixed && !other.is_shared { ", which skip this access" } else { "" };
+        Some(format!("{other}. With the chosen parameters{skip}"))
     }
 
     /// Returns a note with the options that set the same parameters, or the first ones of very many.

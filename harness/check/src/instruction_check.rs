@@ -16,11 +16,11 @@
 //! executed.
 
 use crate::check::Check;
-use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument};
+use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument, name};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
 use crate::status;
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::Target;
 use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
@@ -65,6 +65,10 @@ struct JudgedInstructions {
     most_lenient: u64,
     /// Instructions that were executed.
     executed: BTreeSet<u32>,
+    /// The executed instructions of which no result could have come out wrong, as they are named to users.
+    open: Vec<String>,
+    /// The instructions that were not executed, as they are named to users.
+    unexecuted: Vec<String>,
     /// The first wrong instruction.
     wrong: Option<Blame>,
     /// Reason why a wrong instruction proves nothing.
@@ -104,14 +108,14 @@ impl Check<'_> {
             result.notes.push(format!("the instructions were not checked by themselves: {why}"));
             return;
         }
-        // A round that ran, and one that wrote something, if there is one.
+        // The rounds that ran, and those that wrote something, if there are any. A later one has only the
+        // instructions that no earlier one executed.
         let is_left_out = |round: u32, reasons: &[&str]| {
             let why = result.unjudged.iter().filter(|one| one.round == round).map(|one| &one.why);
             why.into_iter().any(|why| reasons.iter().any(|reason| why.starts_with(reason)))
         };
         let rounds = |reasons: &[&str]| -> Vec<u32> {
-            let found = (0..self.setup.rounds).filter(|round| !is_left_out(*round, reasons));
-            found.take(if self.setup.modes() > 1 { usize::MAX } else { 1 }).collect()
+            (0..self.setup.rounds).filter(|round| !is_left_out(*round, reasons)).collect()
         };
         let written = rounds(&["was not", "wrote nothing"]);
         let rounds = if written.is_empty() { rounds(&["was not"]) } else { written };
@@ -141,7 +145,7 @@ impl Check<'_> {
                 return;
             }
         };
-        let JudgedInstructions { traced, wrong, doubt, stopped, .. } =
+        let JudgedInstructions { traced, wrong, doubt, stopped, open, unexecuted, .. } =
             self.judge_instructions(&rounds, target, &variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
@@ -153,6 +157,10 @@ impl Check<'_> {
         if doubt.is_some() {
             result.notes.extend(doubt);
             return;
+        }
+        if traced.results > 0 {
+            let open = some(&open, "was executed, but any result is permitted for its operands");
+            result.notes.extend(open.into_iter().chain(some(&unexecuted, "was not executed")));
         }
         if wrong.is_some() || traced.is_meaningful() {
             let warnings = status::thin_warnings(result, self.advice_to_vary().as_deref());
@@ -206,6 +214,9 @@ impl Check<'_> {
             };
             for (instruction, probe) in &judged {
                 found.executed.insert(*instruction);
+                if probe.results == 0 {
+                    found.open.push(probe.title.clone());
+                }
                 found.traced.instructions += u64::from(probe.results > 0);
                 found.traced.results += probe.results;
                 found.traced.lenient += probe.lenient;
@@ -235,7 +246,18 @@ impl Check<'_> {
             }
             break;
         }
+        if found.stopped.is_none() && found.wrong.is_none() && found.doubt.is_none() {
+            let left_out = indices.into_iter().filter(|index| !found.executed.contains(index));
+            found.unexecuted = left_out.map(|index| self.titled(variants.of, index)).collect();
+        }
         found
+    }
+
+    /// Returns an instruction of a variant as it is named to users: `OpFDiv at blur.comp:3:4: x / y`.
+    fn titled(&self, variant: &Module, index: u32) -> String {
+        let place = Place { instruction: self.original(variant, index), line: None };
+        let name = name(&variant.instruction(InstructionIndex(index)));
+        format!("{name} at {}", self.shader.location(place))
     }
 
     /// Runs the variant that records the computations in a range of instructions, and judges about
@@ -276,11 +298,42 @@ impl Check<'_> {
     }
 }
 
+/// Largest number of instructions that a note names.
+const NAMED: usize = 3;
+
+/// Returns a note on some computations, of each of which the clause holds; `None` without any.
+fn some(computations: &[String], clause: &str) -> Option<String> {
+    let plural = if computations.len() == 1 { "" } else { "s" };
+    let named = computations.get(..NAMED).unwrap_or(computations).join("; ");
+    let more = match computations.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {} more", group_digits(more)),
+    };
+    let each = if computations.len() == 1 { "it" } else { "each" };
+    (!computations.is_empty()).then(|| {
+        format!(
+            "{} computation{plural} could not be checked, because {each} {clause}: {named}{more}",
+            computations.len()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Options, ShaderSource};
     use assay_spirv::tables::{Decoration, Op};
+
+    #[test]
+    fn a_note_names_some_computations() {
+        let all: Vec<String> = (1..=5).map(|line| format!("OpFMul at a.comp:{line}")).collect();
+        assert_eq!(some(&all[..0], "was not executed"), None);
+        let one = "1 computation could not be checked, because it was not executed: OpFMul at a.comp:1";
+        assert_eq!(some(&all[..1], "was not executed").as_deref(), Some(one));
+        let five = "5 computations could not be checked, because each was not executed: OpFMul at a.comp:1; OpFMul at \
+                    a.comp:2; OpFMul at a.comp:3; and 2 more";
+        assert_eq!(some(&all, "was not executed").as_deref(), Some(five));
+    }
 
     /// A recorded comparison must not be rearranged with a product that another variant records.
     #[test]

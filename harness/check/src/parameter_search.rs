@@ -64,7 +64,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
+use crate::chosen_parameters::{CandidateRace, ChosenParameters, INDEX, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -364,8 +364,10 @@ struct Effort<'a> {
 #[derive(Default)]
 struct RaceCount {
     candidates: u32,
-    /// Candidates whose first fault is a race at a place that depends on no data.
+    /// Candidates whose first fault is a race.
     racing: u32,
+    /// Set if the place of some race depends on data.
+    depends_on_data: bool,
     /// The first race.
     first: Option<CandidateRace>,
 }
@@ -394,6 +396,7 @@ impl<'a> Effort<'a> {
         for (groups, count) in &other.races {
             let known = self.races.entry(*groups).or_default();
             (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);
+            known.depends_on_data |= count.depends_on_data;
             known.first = known.first.take().or_else(|| count.first.clone());
         }
         for (at, race) in &other.other_races {
@@ -408,7 +411,10 @@ impl<'a> Effort<'a> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
         let count = self.races.get(&candidate.chosen.groups);
-        let common = || count.filter(|of| 2 * of.racing >= of.candidates).and_then(|of| of.first.clone());
+        // A shader may require places of their own, as of a permutation.
+        let has_indices = candidate.chosen.inputs.iter().any(|(_, contents)| contents == INDEX);
+        let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !(of.depends_on_data && has_indices);
+        let common = || count.filter(is_common).and_then(|of| of.first.clone());
         races.next().map(|(_, race)| race.clone()).or_else(common)
     }
 
@@ -552,6 +558,11 @@ impl<'a> Search<'a> {
         // What only takes much work is no worse.
         if last.faults.first() == Some(&FaultKind::Endless) {
             return Ok(best);
+        }
+        // Workgroups that were not interpreted race with the others.
+        if last.faults.first() == Some(&FaultKind::DataRace) && self.may_reduce_workgroups() {
+            let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..best.chosen })?;
+            return Ok(better(last, one));
         }
         // More workgroups meet data with which something may be undefined.
         if last.score.judged < best.score.judged { self.with_simple_data(best.score.judged, last) } else { Ok(last) }
@@ -926,9 +937,11 @@ impl<'a> Search<'a> {
             return;
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
-        // Other data, such as a permutation, may lead to places of their own.
-        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault) && !self.depends_on_data(fault.at));
-        self.effort.races.entry(chosen.groups).or_default().racing += u32::from(begins_with_race);
+        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
+        let depends_on_data = faults.iter().find(is_race).is_some_and(|fault| self.depends_on_data(fault.at));
+        let count = self.effort.races.entry(chosen.groups).or_default();
+        count.racing += u32::from(begins_with_race);
+        count.depends_on_data |= depends_on_data;
         for fault in faults.iter().filter(is_race) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
             let is_fixed = self.races_at_fixed_place(fault);

@@ -496,7 +496,10 @@ impl CheckSession {
         let chosen = named.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
         let chosen: Vec<String> = self.shader.chosen.iter().cloned().chain(chosen).collect();
         result.chosen = (!chosen.is_empty()).then(|| chosen.join(" "));
-        if let Some(fault) = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault) {
+        let avoided = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault);
+        let fruitless_race =
+            || self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined)?.avoided_race();
+        if let Some(fault) = avoided.or_else(fruitless_race) {
             status::qualify_by_avoided_fault(result, &fault);
         }
         result.notes.extend(named.as_ref().map(ChosenParameters::note));

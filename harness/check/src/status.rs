@@ -69,11 +69,15 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 }
 
 /// Lets a verdict depend on undefined behaviour of the shader that the check avoids: a Pass becomes a
-/// QualityWarning, and the reason begins with the clause on the fault.
+/// QualityWarning. Its reason, or that of a check that says nothing, begins with the clause on the fault.
 pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, fault: &str) {
-    if result.status == Status::Pass {
-        let why = format!("{fault}, {}", result.conclusion());
-        (result.status, result.reason) = (Status::QualityWarning, Some(why));
+    match (result.status, &result.reason) {
+        (Status::Pass, _) => {
+            let why = format!("{fault}, {}", result.conclusion());
+            (result.status, result.reason) = (Status::QualityWarning, Some(why));
+        }
+        (Status::Undetermined, Some(reason)) => result.reason = Some(format!("{fault}, {reason}")),
+        _ => {}
     }
 }
 

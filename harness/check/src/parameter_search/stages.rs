@@ -338,7 +338,7 @@ impl Search<'_> {
 
     /// Returns whether a single workgroup may help: the number is open, and workgroups race or
     /// exceed memory of fixed size.
-    fn may_reduce_workgroups(&self) -> bool {
+    pub(super) fn may_reduce_workgroups(&self) -> bool {
         self.collides && self.check.setup.groups != [1; 3] && self.options.groups.is_none()
     }
 

@@ -69,6 +69,40 @@ fn a_race_of_most_parameters_is_named() {
     assert_eq!(searched(&text("workgroupBarrier();")).status, Status::Pass);
 }
 
+/// Two reductions without a barrier between them, behind a guard: all parameters that execute them race,
+/// and the others say nothing.
+#[test]
+fn a_race_of_all_parameters_that_say_something_is_named() {
+    let result = searched(
+        "struct Params { rows: u32 }
+        @group(0) @binding(0) var<storage, read> source: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+        @group(0) @binding(2) var<uniform> params: Params;
+        var<workgroup> scratch: array<u32, 64>;
+        fn sum(value: u32, i: u32) -> u32 {
+            scratch[i] = value;
+            workgroupBarrier();
+            for (var s = 32u; s > 0u; s >>= 1u) {
+                if i < s { scratch[i] += scratch[i + s]; }
+                workgroupBarrier();
+            }
+            return scratch[0];
+        }
+        @compute @workgroup_size(64) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32,
+        ) {
+            if params.rows != 7u { return; }
+            let mean = sum(source[id.x], i) / 64u;
+            sums[id.x] = sum(source[id.x] ^ mean, i) + id.x;
+        }",
+    );
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::Undetermined, "{result:?}");
+    assert!(reason.starts_with("with --input params.rows=7 invocations race, which is undefined"), "{reason}");
+    let rest = "a barrier may be missing. With the defaults, the shader wrote none of";
+    assert!(reason.contains(rest), "{reason}");
+}
+
 /// Results that a table of places orders: generated places collide, and those of a permutation do not.
 #[test]
 fn a_race_at_places_from_data_is_not_named() {
