@@ -717,9 +717,9 @@ impl Source<'_> {
     }
 }
 
-/// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, and
-/// without `const` before uniforms, which glslang takes for constants with the value zero. Lines and
-/// columns keep their numbers.
+/// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, without
+/// `const` before uniforms, which glslang takes for constants with the value zero, and with structures of
+/// push constants as constant buffers ([`with_push_constant_buffer`]). Lines keep their numbers.
 fn adapted_hlsl(text: &str) -> Option<String> {
     let unmarked = text.trim_start_matches(BYTE_ORDER_MARK);
     let without_const = |line: &str| {
@@ -727,9 +727,25 @@ fn adapted_hlsl(text: &str) -> Option<String> {
             && line.split("//").next().is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
         if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
     };
-    let adapted: String = unmarked.lines().map(|line| without_const(line) + "\n").collect();
+    let adapted: String =
+        unmarked.lines().map(|line| with_push_constant_buffer(unmarked, &without_const(line)) + "\n").collect();
     let is_changed = unmarked.len() < text.len() || adapted.trim_end() != unmarked.trim_end();
     is_changed.then_some(adapted)
+}
+
+/// Attribute of push constants in HLSL for Vulkan.
+const PUSH_CONSTANT: &str = "[[vk::push_constant]]";
+
+/// Returns a line of a text in which a structure of push constants is a constant buffer: of
+/// `[[vk::push_constant]] T name;`, which dxc documents, glslang makes a member of a uniform buffer.
+fn with_push_constant_buffer(text: &str, line: &str) -> String {
+    let declared = line.split_once(PUSH_CONSTANT).map(|(before, rest)| (before, rest.split_whitespace()));
+    match declared.map(|(before, mut words)| (before, words.next(), words.next(), words.next())) {
+        Some((before, Some(ty), Some(name), None)) if name.ends_with(';') && text.contains(&format!("struct {ty}")) => {
+            format!("{before}{PUSH_CONSTANT} ConstantBuffer<{ty}> {name}")
+        }
+        _ => line.to_owned(),
+    }
 }
 
 /// Largest number of files that are joined with a text.
@@ -797,7 +813,18 @@ fn version_of(compiler: &Compiler) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::rejection;
+    use super::{adapted_hlsl, rejection};
+
+    #[test]
+    fn push_constants_are_a_constant_buffer() {
+        let text = "struct Push { uint count; };\n[[vk::push_constant]] Push push;\n";
+        let buffer = text.replace("] Push push", "] ConstantBuffer<Push> push");
+        assert_eq!(adapted_hlsl(text).as_ref(), Some(&buffer));
+        let others = ["[[vk::push_constant]] cbuffer Push { uint count; };\n", "[[vk::push_constant]] uint count;\n"];
+        for text in others.into_iter().chain([buffer.as_str()]) {
+            assert_eq!(adapted_hlsl(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_rejection_begins_with_the_first_error() {

@@ -671,19 +671,7 @@ impl<'a> Search<'a> {
         (self.effort.on_candidate)();
         loop {
             match self.interpret_once(setup, chosen.clone())? {
-                Ok(candidate) => {
-                    if std::env::var_os("CAND").is_some() {
-                        eprintln!(
-                            "CAND {} {:?} {} {:?} mut {:?}",
-                            self.effort.candidates,
-                            candidate.score,
-                            candidate.chosen.listed_options(),
-                            candidate.faults.first(),
-                            candidate.mutations.as_ref().map(|m| m.to_string())
-                        );
-                    }
-                    return Ok(Some(candidate));
-                }
+                Ok(candidate) => return Ok(Some(candidate)),
                 Err(RunError::TooMuchWork { .. }) if !self.is_exhausted() => self.invocations /= 8,
                 Err(_) => return Ok(None),
             }
