@@ -63,6 +63,8 @@ struct JudgedInstructions {
     traced: TracedInstructions,
     /// Largest number of lenient results of an instruction.
     most_lenient: u64,
+    /// Number of instructions with at least [`Writes::FEW`] results that could have come out wrong.
+    frequent: u64,
     /// Instructions that were executed.
     executed: BTreeSet<u32>,
     /// The executed instructions of which no result could have come out wrong, as they are named to users.
@@ -145,7 +147,7 @@ impl Check<'_> {
                 return;
             }
         };
-        let JudgedInstructions { traced, wrong, doubt, stopped, open, unexecuted, .. } =
+        let JudgedInstructions { traced, frequent, wrong, doubt, stopped, open, unexecuted, .. } =
             self.judge_instructions(&rounds, target, &variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
@@ -156,6 +158,16 @@ impl Check<'_> {
         }
         if doubt.is_some() {
             result.notes.extend(doubt);
+            return;
+        }
+        let writes_few = |of: &Writes| of.written < Writes::FEW && !Writes::is_enough(of.written, of.elements);
+        let wrote_few = result.writes.as_ref().is_none_or(writes_few);
+        if wrote_few && 2 * frequent <= traced.of && wrong.is_none() {
+            result.notes.push(format!(
+                "{traced} were checked by themselves and are permitted, but that says little: most of the computations \
+                 gave fewer than {} results",
+                Writes::FEW
+            ));
             return;
         }
         if traced.results > 0 {
@@ -214,6 +226,7 @@ impl Check<'_> {
             };
             for (instruction, probe) in &judged {
                 found.executed.insert(*instruction);
+                found.frequent += u64::from(probe.results >= Writes::FEW);
                 if probe.results == 0 {
                     found.open.push(probe.title.clone());
                 }

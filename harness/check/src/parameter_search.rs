@@ -55,6 +55,7 @@
 mod array_lengths;
 mod candidate;
 mod contents;
+mod effort;
 mod growth;
 mod mode_rounds;
 mod modes;
@@ -64,7 +65,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateRace, ChosenParameters, INDEX, SearchExtent};
+use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -83,6 +84,7 @@ use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
+use effort::Effort;
 use growth::elements_up_to;
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
@@ -340,87 +342,6 @@ fn listed(parameters: &[Parameter]) -> Vec<String> {
         names.push(format!("{more} more"));
     }
     names
-}
-
-/// Effort of a search.
-struct Effort<'a> {
-    candidates: u32,
-    cost: u64,
-    /// Candidates with undefined behaviour, by the kind of the first fault.
-    faults: BTreeMap<FaultKind, u32>,
-    /// The first race of a candidate.
-    first_race: Option<CandidateRace>,
-    /// Races by the number of workgroups: too many of them may race in a shader for a single one.
-    races: BTreeMap<Option<[u32; 3]>, RaceCount>,
-    /// Races of candidates at places that depend on no parameter: the first one of each instruction.
-    other_races: BTreeMap<InstructionIndex, CandidateRace>,
-    /// Time at which the search is given up.
-    end: Instant,
-    /// Called before each candidate is interpreted.
-    on_candidate: &'a dyn Fn(),
-}
-
-/// Races of the candidates with one number of workgroups.
-#[derive(Default)]
-struct RaceCount {
-    candidates: u32,
-    /// Candidates whose first fault is a race.
-    racing: u32,
-    /// Set if the place of some race depends on data.
-    depends_on_data: bool,
-    /// The first race.
-    first: Option<CandidateRace>,
-}
-
-impl<'a> Effort<'a> {
-    fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
-        let (faults, other_races) = (BTreeMap::new(), BTreeMap::new());
-        Effort {
-            candidates: 0,
-            cost: 0,
-            faults,
-            first_race: None,
-            races: BTreeMap::new(),
-            other_races,
-            end,
-            on_candidate,
-        }
-    }
-
-    /// Adds the effort of a repetition.
-    fn add(&mut self, other: &Effort<'_>) {
-        self.candidates += other.candidates;
-        self.cost += other.cost;
-        other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
-        self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
-        for (groups, count) in &other.races {
-            let known = self.races.entry(*groups).or_default();
-            (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);
-            known.depends_on_data |= count.depends_on_data;
-            known.first = known.first.take().or_else(|| count.first.clone());
-        }
-        for (at, race) in &other.other_races {
-            self.other_races.entry(*at).or_insert_with(|| race.clone());
-        }
-    }
-
-    /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
-    /// it does not execute, or the first one if half of the candidates with as many workgroups begin with
-    /// a race.
-    fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
-        let executed = check.program.executed_instructions(&candidate.executed);
-        let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
-        let count = self.races.get(&candidate.chosen.groups);
-        // A shader may require places of their own, as of a permutation.
-        let has_indices = candidate.chosen.inputs.iter().any(|(_, contents)| contents == INDEX);
-        let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !(of.depends_on_data && has_indices);
-        let common = || count.filter(is_common).and_then(|of| of.first.clone());
-        races.next().map(|(_, race)| race.clone()).or_else(common)
-    }
-
-    fn is_late(&self) -> bool {
-        Instant::now() >= self.end
-    }
 }
 
 /// Result of a repeated search.

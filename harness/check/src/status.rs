@@ -1,7 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{Blame, CheckResult, PossibleFault, SkippedCode, Status, TracedInstructions, Writes, group_digits};
+use assay_events::{Blame, CheckResult, PossibleFault, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
 use assay_oracle::{CauseKind, FaultKind};
 
@@ -134,8 +134,9 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     });
     let executed = result.executed.as_ref().filter(|executed| executed.is_meaningful());
     let skipped = executed.and_then(|executed| {
-        let is_noted = |code: &&SkippedCode| code.instructions.saturating_mul(NOTED_SHARE) >= executed.instructions;
-        executed.skipped.as_ref().filter(is_noted)
+        let left_out = executed.instructions.saturating_sub(executed.executed);
+        let is_noted = left_out.saturating_mul(NOTED_SHARE) >= executed.instructions;
+        executed.skipped.as_ref().filter(|_| is_noted)
     });
     let skipped = skipped.map(|code| format!("the verdict says nothing about code that was not executed: {code}"));
     let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace.to_string());

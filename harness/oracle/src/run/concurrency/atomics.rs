@@ -49,7 +49,7 @@ pub(crate) struct Contention {
     /// Known from the run before: object, offset, and stamp (the workgroup in the high bits, its
     /// epoch in the low ones, or [`EVERY`]).
     pub(in crate::run) known: HashSet<(u32, u32, u64)>,
-    /// ReadValue in this run.
+    /// Found in this run.
     pub(in crate::run) found: HashSet<(u32, u32, u64)>,
     /// Granules of objects that are read before another invocation writes them, although the write
     /// may come first: known from the run before, and found in this run.
@@ -311,8 +311,8 @@ impl Run<'_> {
                 (AbstractValue::Unknown(cause), 0)
             }
             Target::Nowhere { cause } => {
-                // It may change anything.
-                if changes && self.in_doubt {
+                // If it is executed, it may change anything. A certain one is a fault.
+                if changes && (self.in_doubt || self.forks.is_weak(lane)) {
                     let _stop = self.lose_everything(cause);
                 }
                 (AbstractValue::Unknown(cause), 0)

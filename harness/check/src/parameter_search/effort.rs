@@ -1,0 +1,89 @@
+//! Effort of a search: its candidates with their cost, their faults, and the races that they show.
+
+use super::candidate::Candidate;
+use crate::check::Check;
+use crate::chosen_parameters::{CandidateRace, INDEX};
+use assay_oracle::FaultKind;
+use assay_spirv::module::InstructionIndex;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Effort of a search.
+pub(super) struct Effort<'a> {
+    pub(super) candidates: u32,
+    pub(super) cost: u64,
+    /// Candidates with undefined behaviour, by the kind of the first fault.
+    pub(super) faults: BTreeMap<FaultKind, u32>,
+    /// The first race of a candidate.
+    pub(super) first_race: Option<CandidateRace>,
+    /// Races by the number of workgroups: too many of them may race in a shader for a single one.
+    pub(super) races: BTreeMap<Option<[u32; 3]>, RaceCount>,
+    /// Races of candidates at places that depend on no parameter: the first one of each instruction.
+    pub(super) other_races: BTreeMap<InstructionIndex, CandidateRace>,
+    /// Time at which the search is given up.
+    pub(super) end: Instant,
+    /// Called before each candidate is interpreted.
+    pub(super) on_candidate: &'a dyn Fn(),
+}
+
+/// Races of the candidates with one number of workgroups.
+#[derive(Default)]
+pub(super) struct RaceCount {
+    pub(super) candidates: u32,
+    /// Candidates whose first fault is a race.
+    pub(super) racing: u32,
+    /// Set if the place of some race depends on data.
+    pub(super) depends_on_data: bool,
+    /// The first race.
+    pub(super) first: Option<CandidateRace>,
+}
+
+impl<'a> Effort<'a> {
+    pub(super) fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
+        Effort {
+            candidates: 0,
+            cost: 0,
+            faults: BTreeMap::new(),
+            first_race: None,
+            races: BTreeMap::new(),
+            other_races: BTreeMap::new(),
+            end,
+            on_candidate,
+        }
+    }
+
+    /// Adds the effort of a repetition.
+    pub(super) fn add(&mut self, other: &Effort<'_>) {
+        self.candidates += other.candidates;
+        self.cost += other.cost;
+        other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
+        self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
+        for (groups, count) in &other.races {
+            let known = self.races.entry(*groups).or_default();
+            (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);
+            known.depends_on_data |= count.depends_on_data;
+            known.first = known.first.take().or_else(|| count.first.clone());
+        }
+        for (at, race) in &other.other_races {
+            self.other_races.entry(*at).or_insert_with(|| race.clone());
+        }
+    }
+
+    /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
+    /// it does not execute, or the first one if half of the candidates with as many workgroups begin with
+    /// a race.
+    pub(super) fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
+        let executed = check.program.executed_instructions(&candidate.executed);
+        let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
+        let count = self.races.get(&candidate.chosen.groups);
+        // A shader may require places of their own, as of a permutation.
+        let has_indices = candidate.chosen.inputs.iter().any(|(_, contents)| contents == INDEX);
+        let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !(of.depends_on_data && has_indices);
+        let common = || count.filter(is_common).and_then(|of| of.first.clone());
+        races.next().map(|(_, race)| race.clone()).or_else(common)
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
