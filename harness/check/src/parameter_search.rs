@@ -847,10 +847,10 @@ impl<'a> Search<'a> {
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
         let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
-        let depends_on_data = faults.iter().find(is_race).is_some_and(|fault| self.depends_on_data(fault.at));
+        let data = faults.iter().find(is_race).map_or_else(Vec::new, |fault| self.data_sources(fault.at));
         let count = self.effort.races.entry(chosen.groups).or_default();
         count.racing += u32::from(begins_with_race);
-        count.depends_on_data |= depends_on_data;
+        count.data.extend(data);
         for fault in faults.iter().filter(is_race) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
             let is_fixed = self.races_at_fixed_place(fault);

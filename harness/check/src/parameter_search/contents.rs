@@ -185,11 +185,11 @@ impl Search<'_> {
         self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
     }
 
-    /// Returns whether a faulty index or address was computed from open data.
-    pub(super) fn depends_on_data(&self, faulty: Place) -> bool {
+    /// Returns the bindings with open data from which a faulty index or address was computed.
+    pub(super) fn data_sources(&self, faulty: Place) -> Vec<String> {
         let sources = self.flow.sources(faulty.instruction);
-        let mut open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
-        open.any(|d| self.is_operand(&sources, d))
+        let open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
+        open.filter(|d| self.is_operand(&sources, d)).map(binding_name).collect()
     }
 
     /// Returns whether a faulty index was computed from the run-time array of a buffer.

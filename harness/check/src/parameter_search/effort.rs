@@ -5,7 +5,7 @@ use crate::check::Check;
 use crate::chosen_parameters::{CandidateRace, INDEX};
 use assay_oracle::FaultKind;
 use assay_spirv::module::InstructionIndex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Effort of a search.
@@ -32,8 +32,8 @@ pub(super) struct RaceCount {
     pub(super) candidates: u32,
     /// Candidates whose first fault is a race.
     pub(super) racing: u32,
-    /// Set if the place of some race depends on data.
-    pub(super) depends_on_data: bool,
+    /// Bindings with data on which the place of some race depends.
+    pub(super) data: BTreeSet<String>,
     /// The first race.
     pub(super) first: Option<CandidateRace>,
 }
@@ -61,7 +61,7 @@ impl<'a> Effort<'a> {
         for (groups, count) in &other.races {
             let known = self.races.entry(*groups).or_default();
             (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);
-            known.depends_on_data |= count.depends_on_data;
+            known.data.extend(count.data.iter().cloned());
             known.first = known.first.take().or_else(|| count.first.clone());
         }
         for (at, race) in &other.other_races {
@@ -76,9 +76,11 @@ impl<'a> Effort<'a> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
         let count = self.races.get(&candidate.chosen.groups);
-        // A shader may require places of their own, as of a permutation.
-        let has_indices = candidate.chosen.inputs.iter().any(|(_, contents)| contents == INDEX);
-        let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !(of.depends_on_data && has_indices);
+        // A shader may require places of their own, as of a permutation, which these data then hold.
+        let inputs = &candidate.chosen.inputs;
+        let is_permuted =
+            |of: &RaceCount| inputs.iter().any(|(name, contents)| contents == INDEX && of.data.contains(name));
+        let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !is_permuted(of);
         let common = || count.filter(is_common).and_then(|of| of.first.clone());
         races.next().map(|(_, race)| race.clone()).or_else(common)
     }

@@ -199,7 +199,12 @@ impl Search<'_> {
                     || provenance(self.check, &branches, p) == Provenance::Control)
         };
         let sizes = floats.iter().filter(is_size).cloned().collect();
-        Roles { integers, floats, sizes, has_faulty_data: best.faulty.is_some_and(|at| self.depends_on_data(at)) }
+        Roles {
+            integers,
+            floats,
+            sizes,
+            has_faulty_data: best.faulty.is_some_and(|at| !self.data_sources(at).is_empty()),
+        }
     }
 
     /// Returns the base of a stage without values of its parameters; `None` if the stage can give
