@@ -454,9 +454,9 @@ impl RealOperation<'_> {
     ///
     /// For `0 < |x| <= 2^-40` the exact result is `1 + d`, where `d` has the sign of `x` and `|d| < 2^-39`.
     /// The ends of its bound, `1 + d` plus or minus `n + 2|x|` ulp, differ from `1` plus or minus `n` ulp
-    /// by as little, since an ulp is at most `2^-10`, and in the same direction. Both are multiples of
-    /// half an ulp of the results and of the bound, at least `2^-25`, so that only the sign of `x` decides
-    /// which results are permitted. In `f64` the sign would be lost.
+    /// by as little, since an ulp is at most `2^-10`, and in the same direction. Those and the results
+    /// near 1 are multiples of `2^-24`, so that only the sign of `x` decides which results are permitted.
+    /// In `f64` the sign of `d` is lost from about `2^-53`, but not at `2^-40`.
     fn stands_for(&self, operand: RankInterval) -> Option<Rank> {
         let RealOperation { real, env, results } = *self;
         let is_coarse = |format: Format| format.fraction_bits <= F32.fraction_bits && format.fraction_bits >= 10;

@@ -662,17 +662,6 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
                 old
             }
         }
-        // A sum of floats need not leave a single value. The others are arithmetic.
-        AtomicOp::FAdd
-        | AtomicOp::Add
-        | AtomicOp::Sub
-        | AtomicOp::SMin
-        | AtomicOp::UMin
-        | AtomicOp::SMax
-        | AtomicOp::UMax
-        | AtomicOp::And
-        | AtomicOp::Or
-        | AtomicOp::Xor => return None,
         AtomicOp::FMin | AtomicOp::FMax => {
             let Kind::Float(fmt) = kind else { return None };
             let format = fmt.format();
@@ -683,5 +672,7 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
             let less = format.rank(x) < format.rank(old);
             if less == (op == AtomicOp::FMin) { x } else { old }
         }
+        // A sum of floats need not leave a single value.
+        _ => return None,
     })
 }
