@@ -6,8 +6,11 @@ use crate::{
     seconds,
     summary_table::style,
 };
-use assay_events::{Blame, CheckResult, Mismatch, Status, class_names};
-use std::{cmp::Reverse, fmt::Write};
+use assay_events::{Blame, CheckResult, Mismatch, Status, Writes, class_names};
+use std::{
+    cmp::Reverse,
+    fmt::{Display, Write},
+};
 
 /// Time of a search for parameters, or of a compilation, from which it is printed, in seconds.
 pub(crate) const LONG: f64 = 1.0;
@@ -15,8 +18,16 @@ pub(crate) const LONG: f64 = 1.0;
 /// Number of wrong elements that are printed in full, and of places of undetermined ones.
 const SHOWN: usize = 5;
 
-/// Number of chosen options that the first line of a check has room for.
+/// Beginning of a note that warns.
+const WARNING: &str = "warning: ";
+
+/// Number of chosen options that the line of a check has room for.
 const CHOSEN: usize = 4;
+
+/// Writes a line of a block that begins with a label.
+fn labelled(out: &mut String, label: &str, text: impl Display) {
+    _ = writeln!(out, "  {label:<9} {text}");
+}
 
 /// Formats a check as a block of lines: the dispatch, wrong elements, undetermined elements, and
 /// the first wrong instruction.
@@ -32,27 +43,49 @@ pub fn text(check: &CheckResult) -> String {
     let part = check.sampled.map_or_else(String::new, |part| {
         format!(", a subset of {} of {} workgroups", group_digits(part.workgroups), group_digits(part.of))
     });
-    _ = writeln!(
-        out,
-        "{style}{:?}{style:#} {}: {}{}\n  {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
-        check.status,
-        check.name,
-        check.conclusion(),
-        chosen_options(check),
-        check.entry,
-        check.rounds_text()
-    );
-    if let Some(writes) = &check.writes {
-        let executed = check.executed.as_ref().map_or_else(String::new, |executed| format!("; {executed}"));
-        let noticed = check.mutations.as_ref().map_or_else(String::new, |score| format!("; {score}"));
-        _ = writeln!(out, "  {writes}{executed}{noticed}");
-    }
+    _ = writeln!(out, "{style}{:?}{style:#} {}: {}", check.status, check.name, check.conclusion());
     for line in check.reason.iter().flat_map(|reason| reason.lines().skip(1)) {
         _ = writeln!(out, "  {line}");
     }
-    for note in &check.notes {
-        let label = if note.starts_with("warning: ") { "" } else { "note: " };
-        _ = writeln!(out, "  {label}{note}");
+    if let Some(options) = &check.chosen {
+        labelled(&mut out, "chosen", format_args!("{options} (by Assay)"));
+    }
+    if let Some(parameters) = &check.parameters {
+        labelled(&mut out, "inputs", parameters);
+    }
+    labelled(
+        &mut out,
+        "dispatch",
+        format_args!(
+            "{} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
+            check.entry,
+            check.rounds_text()
+        ),
+    );
+    if let Some(executed) = &check.executed {
+        let is_told = |code: &str| check.reason.iter().chain(&check.notes).any(|text| text.contains(code));
+        let code = executed.skipped.as_ref().map(ToString::to_string).filter(|code| !is_told(code));
+        labelled(
+            &mut out,
+            "code",
+            format_args!("{executed}{}", code.map_or_else(String::new, |code| format!("; {code}"))),
+        );
+    }
+    if let Some(writes) = &check.writes {
+        labelled(&mut out, "output", writes);
+    }
+    if let Some(score) = &check.mutations {
+        labelled(&mut out, "errors", score);
+    }
+    if let Some(compiler) = &check.compiler {
+        labelled(&mut out, "compiler", compiler);
+    }
+    let (warnings, notes): (Vec<_>, Vec<_>) = check.notes.iter().partition(|note| note.starts_with(WARNING));
+    for warning in warnings {
+        _ = writeln!(out, "  {warning}");
+    }
+    for note in notes {
+        _ = writeln!(out, "  note: {note}");
     }
     for mismatch in check.mismatches.iter().take(SHOWN) {
         element(&mut out, mismatch);
@@ -99,13 +132,16 @@ pub fn text(check: &CheckResult) -> String {
     };
     let search = if_long("parameters sought", check.times.search);
     let build = if_long("compiled", check.times.build);
-    _ = writeln!(
-        out,
-        "  {}; {search}{build}{} interpreted in {}, device time {}\n",
-        compared(check),
-        counted(check.instructions, "instruction"),
-        seconds(check.times.check),
-        seconds(check.times.device)
+    labelled(&mut out, "compared", compared(check));
+    labelled(
+        &mut out,
+        "effort",
+        format_args!(
+            "{search}{build}{} interpreted in {}, device time {}\n",
+            counted(check.instructions, "instruction"),
+            seconds(check.times.check),
+            seconds(check.times.device)
+        ),
     );
     out
 }
@@ -113,13 +149,13 @@ pub fn text(check: &CheckResult) -> String {
 /// Formats a check of a run with several shaders as a line. The full text shows a failure.
 pub(crate) fn line(check: &CheckResult) -> String {
     let style = style(check.status);
-    let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
+    let few = check.notes.iter().find(|note| note.starts_with(WARNING)).map(|note| format!("; {note}"));
     let few = few.filter(|_| check.reason.is_none()).unwrap_or_default();
     let (conclusion, chosen) = (check.conclusion(), chosen_options(check));
     format!("{style}{:<14}{style:#} {}  {conclusion}{few}{chosen}\n", format!("{:?}", check.status), check.name)
 }
 
-/// Returns the first of the options that nobody stated, as the end of a sentence.
+/// Returns the first of the options that Assay chose, as the end of a sentence.
 fn chosen_options(check: &CheckResult) -> String {
     let options: Vec<&str> = check.chosen.iter().flat_map(|options| options.split(" --")).collect();
     match options.len() {
@@ -133,32 +169,34 @@ fn chosen_options(check: &CheckResult) -> String {
 /// wrong they say nothing about the device, and are not called checked.
 fn compared(check: &CheckResult) -> String {
     let elements = counted(check.elements_checked, "element");
-    let hollow = check.status == Status::Undetermined && check.elements_failing + check.elements_warning == 0;
+    let is_free = |writes: &Writes| writes.falsifiable == 0;
+    let hollow = check.elements_failing + check.elements_warning == 0 && check.writes.as_ref().is_some_and(is_free);
     match check.elements_checked {
-        0 => match &check.traced {
-            Some(traced) => format!("{traced} checked by themselves"),
-            None => "no element checked".to_owned(),
-        },
+        0 => "no element of the output".to_owned(),
         _ if hollow && check.writes.as_ref().is_some_and(|writes| writes.written == 0) => {
-            format!("{elements} compared: none was written, and all have their old contents")
+            format!("{elements}: none was written, and all have their old contents")
         }
-        _ if hollow => format!("{elements} compared, none of which could have come out wrong"),
+        _ if hollow => format!("{elements}, none of which could have come out wrong"),
         _ => {
             let failing = check.elements_failing;
             if check.fails_only_the_case() {
                 let expectations = counted(failing, "expectation");
-                format!(
-                    "{} elements and expectations checked, {expectations} not met",
-                    group_digits(check.elements_checked)
-                )
+                format!("{} elements and expectations, {expectations} not met", group_digits(check.elements_checked))
             } else {
                 let compared = check.elements_checked + check.elements_undetermined;
-                let kept = check.writes.as_ref().map_or(0, |writes| compared.saturating_sub(writes.written));
-                let kept = match kept {
+                let of = |number: fn(&Writes) -> u64| check.writes.as_ref().map_or(0, number);
+                let (written, falsifiable) = (of(|writes| writes.written), of(|writes| writes.falsifiable));
+                let kept_elements = compared.saturating_sub(written);
+                let kept = match kept_elements {
                     kept if kept == 0 || kept >= check.elements_checked => String::new(),
                     kept => format!(" ({} of them must keep their contents)", group_digits(kept)),
                 };
-                format!("{elements} checked{kept}, {} not permitted", group_digits(failing))
+                let any = check.elements_checked.saturating_sub(falsifiable).saturating_sub(kept_elements);
+                let any = match any {
+                    0 => String::new(),
+                    any => format!(" ({} of them may have any value)", group_digits(any)),
+                };
+                format!("{elements}{kept}{any}, {} not permitted", group_digits(failing))
             }
         }
     }
@@ -256,7 +294,7 @@ mod tests {
         let text = text(&check(Status::Fail));
         for part in [
             "a.wgsl: 2 of 8 elements are not permitted\n",
-            "  main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 rounds\n",
+            "  dispatch  main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 rounds\n",
             "note: round 0 was not run",
             "set 0 binding 1 (sums)[3].x",
             "got       0x3f800001 = 1.0000001",
@@ -272,9 +310,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_tells_a_few_chosen_options() {
+    fn a_line_tells_a_few_chosen_options() {
         let first = |options: &str| {
-            let text = text(&CheckResult { chosen: Some(options.to_owned()), ..check(Status::Pass) });
+            let text = line(&CheckResult { chosen: Some(options.to_owned()), ..check(Status::Pass) });
             text.lines().next().unwrap().split_once("; Assay chose ").unwrap().1.to_owned()
         };
         let four = "--define TILE=4 --push n=1 --input a=0..1 --elements 0.0=7";
@@ -325,8 +363,8 @@ mod tests {
                 .ends_with("a.wgsl: this says little about the shader: all 5 written elements checked, all permitted"),
             "{text}"
         );
-        assert!(lines[1].ends_with(", output checked in 1 of 2 rounds: round 0 wrote nothing"), "{text}");
-        assert_eq!(lines[2], "  wrote 5 of 12,288 elements in 1 of 1 binding", "{text}");
+        assert!(lines[1].ends_with(", 2 rounds; round 0 wrote nothing"), "{text}");
+        assert_eq!(lines[2], "  output    wrote 5 of 12,288 elements in 1 of 1 binding", "{text}");
     }
 
     #[test]

@@ -115,14 +115,13 @@ impl Console {
             "none" => String::new(),
             _ => format!(" ({}), driver {}, Vulkan {}", device.kind, driver(device), device.api_version),
         };
+        let extent = match run.budget.as_str() {
+            CHECK_BUDGET if run.cases == 1 => String::new(),
+            budget => format!(" {}, budget {budget},", counted(run.cases, "case")),
+        };
         let text = format!(
-            "{kind}{}{kind:#}{on}\nAssay {}, rules of {}, {}, budget {}, seed {}\n\n",
-            device.name,
-            run.version,
-            run.specification,
-            counted(run.cases, "case"),
-            run.budget,
-            run.seed,
+            "{kind}{}{kind:#}{on}\nAssay {}, rules of {},{extent} seed {}\n\n",
+            device.name, run.version, run.specification, run.seed,
         );
         self.run = Some(run.clone());
         if !self.options.quiet {
@@ -143,6 +142,12 @@ impl Console {
         } else if !earlier && !self.options.quiet {
             self.out.write(check_text::line(check).as_bytes());
         }
+    }
+
+    /// Returns whether the run is the check of one shader, whose text has its status and counts.
+    fn is_only_check(&self) -> bool {
+        let is_check = self.run.as_ref().is_some_and(|run| run.budget == CHECK_BUDGET);
+        is_check && self.tally.planned() == 1 && self.tally.finished() == 1 && !self.tally.expectations().has_lists()
     }
 
     fn finished_case(&mut self, event: &Event, case: &CaseResult) {
@@ -219,6 +224,10 @@ impl Console {
         });
         let statuses = statuses.collect::<Vec<_>>().join(", ");
         let colon = if statuses.is_empty() { "" } else { ": " };
+        if self.is_only_check() {
+            // The text of the check has the rest.
+            return writeln!(out, "time     {}\n", seconds(tally.wall()));
+        }
         writeln!(
             out,
             "cases    {} of {}{colon}{statuses}",

@@ -209,8 +209,8 @@ struct OpenWords<'a> {
 impl<'a> OpenWords<'a> {
     fn new(setup: &'a DispatchSetup, options: &'a Options) -> OpenWords<'a> {
         // Names of derived buffers are not known yet.
-        let inputs = options.inputs.iter().filter_map(|(to, source)| setup.parameter_values(to, source).ok().flatten());
-        let values = inputs.flatten().chain(setup.values.iter().cloned());
+        let inputs = options.inputs.iter().filter_map(|(to, source)| setup.parts(to, source).ok().flatten());
+        let values = inputs.flat_map(|parts| parts.values).chain(setup.values.iter().cloned());
         let set = values.map(|value| (value.place, value.offset)).collect();
         let invocations = setup.size().iter().fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         OpenWords { setup, options, set, invocations }

@@ -2,6 +2,7 @@
 
 use crate::atomic_failures::element_at;
 use crate::check_run::{CheckRun, FinishedRun};
+use crate::chosen_parameters::FaultText;
 use crate::compute_guards::image_store_guards;
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
@@ -545,8 +546,7 @@ impl<'a> Check<'a> {
     /// Notes on the shader and the options.
     fn notes(&self) -> Vec<String> {
         let warnings = self.warnings.iter().map(|line| self.warning(line));
-        let compiler = self.shader.compiler.iter().map(ToString::to_string);
-        compiler.chain(self.shader.notes.clone()).chain(warnings).chain(self.setup.notes.clone()).collect()
+        warnings.chain(self.shader.notes.clone()).chain(self.setup.notes.clone()).collect()
     }
 
     /// Checks that the shader records its subgroup layout in the buffer that the options name.
@@ -572,6 +572,7 @@ impl<'a> Check<'a> {
             workgroup_size: setup.local,
             rounds: setup.rounds,
             notes: self.notes(),
+            compiler: self.shader.compiler.as_ref().map(ToString::to_string),
             ..CheckResult::not_run(self.shader.name.clone(), Status::Undetermined, String::new(), setup.seed())
         }
     }
@@ -618,16 +619,17 @@ impl<'a> Check<'a> {
 
     /// Returns the first benign race on one line.
     pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
-        outcome.benign_races.first().map(|race| self.fault_line(race))
-    }
-
-    /// Returns a fault on one line.
-    pub(crate) fn fault_line(&self, fault: &Fault) -> String {
-        on_one_line(&self.fault_lines(fault))
+        outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
     }
 
     /// Returns a fault as lines.
     fn fault_lines(&self, fault: &Fault) -> String {
+        let FaultText { place, what } = self.fault_text(fault);
+        format!("  {place}\n    {what}")
+    }
+
+    /// Returns a fault in words.
+    pub(crate) fn fault_text(&self, fault: &Fault) -> FaultText {
         let [x, y, z] = fault.invocation;
         let place = self.shader.location(fault.at);
         let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
@@ -636,7 +638,8 @@ impl<'a> Check<'a> {
             && fault.kind == FaultKind::OutOfBounds
             && is_only_selected(&self.shader.source.module, fault.at.instruction);
         let selected = if is_selected { SELECTED } else { "" };
-        format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail)
+        let what = format!("{}{memory}: {} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail);
+        FaultText { place, what }
     }
 
     /// Returns the memory of a fault as part of a sentence.

@@ -16,7 +16,7 @@ use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
+use crate::parameter_search::{ParameterValues, open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
@@ -48,6 +48,7 @@ pub(crate) struct CheckRun<'a> {
     /// Sum of the comparisons.
     sum: Comparison,
     executed: ExecutedBlocks,
+    parameters: ParameterValues,
     /// Undetermined elements by cause and place.
     causes: BTreeMap<(String, String), u64>,
     undefined: UndefinedRounds,
@@ -156,6 +157,7 @@ impl<'a> CheckRun<'a> {
             result: check.blank(),
             sum: Comparison::default(),
             executed: ExecutedBlocks::default(),
+            parameters: ParameterValues::new(check),
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
@@ -244,6 +246,7 @@ impl<'a> CheckRun<'a> {
     fn interpret(&mut self, number: u32) -> Result<(Dispatch, Option<AllocatedDispatch>, Outcome), RoundEnd> {
         let check = self.check;
         let mut dispatch = check.dispatch(number, &self.target)?;
+        self.parameters.add(&dispatch);
         let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, &self.target)?;
         let before = Instant::now();
         let outcome = self.in_every_layout(number, &mut dispatch);
@@ -523,7 +526,8 @@ impl<'a> CheckRun<'a> {
 
     /// Returns the result over all rounds.
     fn total(self, failure: Option<ExecError>) -> CheckResult {
-        let CheckRun { check, only, mut result, sum, executed, causes, .. } = self;
+        let CheckRun { check, only, mut result, sum, executed, causes, parameters, .. } = self;
+        result.parameters = Some(parameters.to_string()).filter(|text| !text.is_empty());
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
                 if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
@@ -591,12 +595,19 @@ const BEYOND_BUFFERS_IN_WGSL: &str = "  WebGPU keeps the accesses within the buf
 const LACKS_ORDER: &str =
     "  if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
 
+/// Advice to the author of a shader with an access out of bounds at a fixed place.
+const NO_INPUT_CHANGES: &str = "  the index depends on no input, so other inputs help only if a branch on them skips the \
+                                access";
+
 impl UndefinedRounds {
     /// Adds a round with undefined behaviour, and returns a note that it was not run, or not
     /// checked.
     pub(crate) fn add(&mut self, check: &Check<'_>, (round, so): (u32, &str), outcome: &Outcome) -> UnjudgedRound {
         let what = description_of_faults(outcome);
-        let first = check.first_fault(outcome);
+        let first = outcome
+            .faults
+            .first()
+            .map_or_else(String::new, |fault| format!(": {} at {}", fault.kind, check.fault_text(fault).place));
         self.count += 1;
         self.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
         self.other |= ![ENDLESS, SEEMS_ENDLESS].contains(&what);
@@ -608,7 +619,7 @@ impl UndefinedRounds {
             self.precedes = outcome.faults.iter().any(precedes);
             self.reach.clone_from(&outcome.reach);
         }
-        UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs: {first}") }
+        UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs{first}") }
     }
 
     /// Returns the error of a check in whose rounds the shader always has undefined behaviour.
@@ -616,9 +627,11 @@ impl UndefinedRounds {
         let mut list = self.faults;
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
+        let flow = DataFlow::new(&check.shader.source.module);
         let advice = sources.map_or_else(
             || match self.races {
                 true => format!("{LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
+                false if self.first.is_some_and(|at| flow.has_fixed_place(at)) => NO_INPUT_CHANGES.to_owned(),
                 false => format!("  provide valid inputs with {}", check.parameter_options()),
             },
             |sources| format!("  {sources}, or others of {}", check.parameter_options()),

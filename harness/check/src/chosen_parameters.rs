@@ -57,11 +57,32 @@ pub struct ChosenParameters {
 /// Clause on an action of a shader.
 const UNDEFINED: &str = "which is undefined behaviour";
 
+/// A fault of a shader in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FaultText {
+    /// The instruction: ``blur.comp:53:5: `sums[i] = x` ``.
+    pub(crate) place: String,
+    /// The kind of fault, its memory and its invocation.
+    pub(crate) what: String,
+}
+
+/// Undefined behaviour of a shader that a check avoids.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AvoidedFault {
+    /// The fault and its conditions, as a sentence.
+    pub(crate) fault: String,
+    /// Details of the fault; `None` if none are known.
+    pub(crate) details: Option<String>,
+    /// The conditions under which the shader was checked, as the beginning of a sentence that the
+    /// conclusion completes: `with the chosen parameters`.
+    pub(crate) otherwise: &'static str,
+}
+
 /// An access out of bounds that robustness defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RobustAccess {
-    /// The access on one line; `None` if it is not certain that there is one.
-    pub(crate) access: Option<String>,
+    /// The access; `None` if it is not certain that there is one.
+    pub(crate) access: Option<FaultText>,
     /// Set if it is before the beginning of memory, at a place that depends on no parameter and no data.
     pub(crate) is_fixed: bool,
 }
@@ -72,8 +93,8 @@ pub(crate) struct AvoidedRace {
     /// The inputs with which invocations race; empty if they race with the defaults, whatever the data.
     #[serde(default)]
     pub(crate) inputs: String,
-    /// The race on one line.
-    pub(crate) race: String,
+    /// The race.
+    pub(crate) race: FaultText,
     /// Number of invocations that the variant executes, and of those of the dispatch.
     pub(crate) executed: [u64; 2],
 }
@@ -87,8 +108,8 @@ pub(crate) struct CandidateRace {
     pub(crate) is_fixed: bool,
     /// Options that set the parameters of the candidate; none for the defaults.
     pub(crate) options: String,
-    /// The race on one line.
-    pub(crate) race: String,
+    /// The race.
+    pub(crate) race: FaultText,
 }
 
 impl fmt::Display for AvoidedRace {
@@ -134,19 +155,21 @@ impl fmt::Display for SearchExtent {
 }
 
 impl SearchExtent {
-    /// Returns a clause on a race of candidates, after which a verdict with the defaults follows.
-    pub(crate) fn avoided_race(&self) -> Option<String> {
-        let race = self.race.as_ref().filter(|race| !race.options.is_empty())?;
-        Some(format!("{race}. With the defaults"))
+    /// Returns a race of candidates, where a check with the defaults says little.
+    pub(crate) fn avoided_race(&self) -> Option<AvoidedFault> {
+        let race = self.race.as_ref()?;
+        Some(race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" }))
     }
 }
 
-impl fmt::Display for CandidateRace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl CandidateRace {
+    /// Returns the race as a fault that parameters described by `otherwise` avoid.
+    fn avoided(&self, otherwise: &'static str) -> AvoidedFault {
         let CandidateRace { is_shared, options, race, .. } = self;
         let options = if options.is_empty() { "the defaults" } else { options };
-        let barrier = if *is_shared { "; a barrier may be missing" } else { "" };
-        write!(f, "with {options} invocations race, {UNDEFINED}: {race}{barrier}")
+        let barrier = if *is_shared { " (a barrier may be missing)" } else { "" };
+        let fault = format!("data race at {}, {UNDEFINED}, with {options}{barrier}", race.place);
+        AvoidedFault { fault, details: Some(race.what.clone()), otherwise }
     }
 }
 
@@ -220,31 +243,38 @@ impl ChosenParameters {
         Ok(())
     }
 
-    /// Returns the undefined behaviour of the shader that the check avoids, as a clause that a
-    /// conclusion follows; `None` if none is known.
-    pub(crate) fn avoided_fault(&self) -> Option<String> {
+    /// Returns the undefined behaviour of the shader that the check avoids; `None` if none is known.
+    pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
         if let Some(AvoidedRace { inputs, race, .. }) = &self.avoided_race {
-            let with = if inputs.is_empty() { String::new() } else { format!("with {inputs} ") };
-            return Some(format!("{with}invocations race, {UNDEFINED}: {race}; one after another"));
+            let with = if inputs.is_empty() { String::new() } else { format!(", with {inputs}") };
+            return Some(AvoidedFault {
+                fault: format!("data race at {}, {UNDEFINED}{with}", race.place),
+                details: Some(race.what.clone()),
+                otherwise: "with invocations executed one after another",
+            });
         }
         let is_fixed = self.robust_access.as_ref().is_some_and(|access| access.is_fixed);
         let robust = self.robust_access.as_ref().filter(|_| is_fixed || self.other_race.is_none());
         if let Some(RobustAccess { access, is_fixed }) = robust {
             const UNLESS: &str = "unless the application enables robustness";
-            return Some(match (access, is_fixed) {
-                (None, _) => format!("the shader may access memory out of bounds, {UNDEFINED} {UNLESS}; with it"),
-                (Some(access), true) => {
-                    format!("the shader accesses memory out of bounds, {UNDEFINED} {UNLESS}: {access}; with it")
+            let fault = match (access, is_fixed) {
+                (None, _) => format!("the shader may access memory out of bounds, {UNDEFINED} {UNLESS}"),
+                (Some(FaultText { place, .. }), true) => {
+                    format!("access out of bounds at {place}, {UNDEFINED} {UNLESS}")
                 }
-                (Some(access), false) => format!(
-                    "with the chosen inputs the shader accesses memory out of bounds, {UNDEFINED} {UNLESS}: {access}; \
-                     with it"
-                ),
-            });
+                (Some(FaultText { place, .. }), false) => {
+                    format!("access out of bounds at {place} with the chosen inputs, {UNDEFINED} {UNLESS}")
+                }
+            };
+            let details = access.as_ref().map(|access| access.what.clone());
+            return Some(AvoidedFault { fault, details, otherwise: "with robustness" });
         }
         let other = self.other_race.as_ref()?;
-        let skip = if other.is_fixed && !other.is_shared { ", which skip this access" } else { "" };
-        Some(format!("{other}. With the chosen parameters{skip}"))
+        let is_skipped = other.is_fixed && !other.is_shared;
+        Some(other.avoided(match is_skipped {
+            true => "with the chosen parameters, which skip this access",
+            false => "with the chosen parameters",
+        }))
     }
 
     /// Returns a note with the options that set the same parameters, or the first ones of very many.
@@ -260,7 +290,8 @@ impl ChosenParameters {
         };
         let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
         let given = if given.is_empty() { "the defaults" } else { given };
-        let long = self.long_access.as_ref().map_or_else(String::new, |at| {
+        let is_other = |at: &&String| !self.reason.contains(at.as_str());
+        let long = self.long_access.as_ref().filter(is_other).map_or_else(String::new, |at| {
             format!("; with arrays of the usual lengths, an access is out of bounds at {at}")
         });
         format!("with {given} {}; {} {chosen}{robust}{racing}{long}", self.reason, self.extent)

@@ -3,7 +3,8 @@
 use crate::device_address::ResolvedWord;
 use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
-use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
+use crate::member_contents::MemberContents;
+use crate::memory_layout::{MemoryContents, PathStep, put_scalars, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
 use crate::parameter::{self, IN_TURN, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
@@ -53,6 +54,8 @@ pub struct DispatchSetup {
     push_source: Option<BindingSource>,
     /// Values of single scalars, from the options.
     pub(crate) values: Vec<ParameterValue>,
+    /// Contents of members of all elements of arrays, from the options.
+    members: Vec<MemberContents>,
     /// Notes on options that have no effect.
     pub(crate) notes: Vec<String>,
     /// Buffers without a descriptor, from the options or derived.
@@ -131,6 +134,7 @@ impl DispatchSetup {
             samplers: BTreeMap::new(),
             push_source: options.push.clone(),
             values: Vec::new(),
+            members: Vec::new(),
             notes: Vec::new(),
             buffers: Vec::new(),
             addresses: Vec::new(),
@@ -437,8 +441,11 @@ impl DispatchSetup {
         for (to, source) in &options.inputs {
             match self.select(to, ("input", "binding"), |_| true) {
                 Ok(meant) => self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone()))),
-                Err(none) => match self.parameter_values(to, source)? {
-                    Some(values) => self.values.extend(values),
+                Err(none) => match self.parts(to, source)? {
+                    Some(Parts { values, members }) => {
+                        self.values.extend(values);
+                        self.members.extend(members);
+                    }
                     None => self.notes.push(unused_binding(module, to).ok_or(none)?),
                 },
             }
@@ -454,17 +461,13 @@ impl DispatchSetup {
         Ok(())
     }
 
-    /// Returns the values of the scalars in a buffer that a name such as `params.size` selects, or
+    /// Returns the contents of the scalars in a buffer that a name such as `params.size` selects, or
     /// `size` if one buffer alone has a member of this name; `None` if it names neither.
     ///
     /// # Errors
     /// The buffer has no such scalar, several buffers have such a member, or the source is not a number
-    /// of its type.
-    pub(crate) fn parameter_values(
-        &self,
-        name: &BindingName,
-        source: &BindingSource,
-    ) -> Result<Option<Vec<ParameterValue>>, CheckError> {
+    /// of its type, or a file.
+    pub(crate) fn parts(&self, name: &BindingName, source: &BindingSource) -> Result<Option<Parts>, CheckError> {
         let key = name.to_string();
         let wrong = |what: String| CheckError::entry("input", key.as_str(), format!("`{key}`: {what}"));
         let mut splits = parameter::splits(&key).map(|(binding, path)| (self.buffers_of(binding), path));
@@ -475,17 +478,32 @@ impl DispatchSetup {
         if buffers.is_empty() {
             return Ok(None);
         }
-        let BindingSource::Number(text) = source else {
-            let what = "a scalar of a buffer takes a number, such as 16 or -0.5, or one for each round: 0/1/2";
-            return Err(wrong(what.to_owned()));
+        let text = match source {
+            BindingSource::Number(text) => text,
+            BindingSource::File(_) | BindingSource::Bytes(_) => {
+                let what = "a part of a buffer takes a number, such as 16 or -0.5, one for each round (0/1/2), a range \
+                            such as 0..1, `index`, `usual`, `hard` or `one-of:NUMBER,..`";
+                return Err(wrong(what.to_owned()));
+            }
+            // The error names the scalars that there are.
+            BindingSource::Index | BindingSource::OneOf(_) | BindingSource::Mixture(_) => "0",
         };
-        let mut values = Vec::new();
+        let mut parts = Parts::default();
         for buffer in buffers {
             let Some(contents) = MemoryContents::of(buffer) else { continue };
-            let found = parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
-            values.extend(found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?);
+            let place = (contents, buffer.bytes, buffer.slot);
+            let exact = |path| parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
+            // The only member of a block may have the name of the binding.
+            let members = |path| MemberContents::new(place, path, source);
+            match (exact(path), source) {
+                (Ok(values), BindingSource::Number(_)) => parts.values.extend(values),
+                (found, _) => match members(path).or_else(|| members(&key)) {
+                    Some(members) => parts.members.push(members),
+                    None => _ = found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?,
+                },
+            }
         }
-        Ok(Some(values))
+        Ok(Some(parts))
     }
 
     /// Returns the buffers that a name of a binding selects.
@@ -512,8 +530,27 @@ impl DispatchSetup {
     /// Returns whether the options set the scalar at an offset of a buffer, or of the push
     /// constants.
     pub(crate) fn is_set(&self, place: Option<Slot>, offset: u64) -> bool {
+        let is_at = |of: &&MemberContents| Some(of.slot) == place;
         self.values.iter().any(|value| (value.place, value.offset) == (place, offset))
+            || self.members.iter().filter(is_at).any(|members| self.covers(members, offset))
             || self.words.iter().any(|word| word.covers(place, offset))
+    }
+
+    /// Returns whether the contents of members are those of the scalar at an offset.
+    fn covers(&self, members: &MemberContents, offset: u64) -> bool {
+        let buffer = self.descriptors.iter().find(|d| d.slot == members.slot);
+        let Some((buffer, contents)) = buffer.and_then(|d| Some((d, MemoryContents::of(d)?))) else { return false };
+        let mut covers = false;
+        // A longer buffer holds data, no parameters.
+        contents.walk_scalars(buffer.bytes.min(PARAMETER_BYTES), &mut |element, steps| {
+            covers |= element.offset == offset && members.covers(steps);
+        });
+        covers
+    }
+
+    /// Returns whether the options fix the length of a run-time array by its contents.
+    pub(crate) fn has_given_length(&self, slot: Slot) -> bool {
+        matches!(self.inputs.get(&slot), Some(BindingSource::File(_) | BindingSource::Bytes(_)))
     }
 
     /// Returns whether the options give the contents of a binding.
@@ -558,10 +595,15 @@ impl DispatchSetup {
             }
             let Some(contents) = MemoryContents::of(descriptor) else { continue };
             let given = self.inputs.get(&descriptor.slot);
-            let data = match (&descriptor.texels, given) {
+            let label = descriptor.label();
+            let mut data = match (&descriptor.texels, given) {
                 (Some(texels), None) => pattern(texels, round, self.seed),
-                _ => self.fill(&descriptor.label(), contents, descriptor.bytes, given, round)?,
+                _ => self.fill(&label, contents, descriptor.bytes, given, round)?,
             };
+            for members in self.members.iter().filter(|members| members.slot == descriptor.slot) {
+                let part: Part<'_> = (&mut data, &|steps| members.covers(steps));
+                self.generate(&label, contents, part, &members.source, round)?;
+            }
             let resource = match &descriptor.texels {
                 Some(texels) if descriptor.kind == DescriptorKind::CombinedImageSampler => {
                     Resource::CombinedImageSampler(texels.image(data), sampler)
@@ -600,14 +642,34 @@ impl DispatchSetup {
                 sized(data, &path.display().to_string())
             }
             BindingSource::Bytes(data) => sized(data.clone(), "the input"),
-            BindingSource::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
+            generated => {
+                let mut data = vec![0; bytes as usize];
+                self.generate(name, contents, (&mut data, &|_| true), generated, round)?;
+                Ok(data)
+            }
+        }
+    }
+
+    /// Writes the contents of a part of memory that a source without bytes of its own stands for.
+    fn generate(
+        &self,
+        name: &str,
+        contents: MemoryContents<'_>,
+        part: Part<'_>,
+        source: &BindingSource,
+        round: u32,
+    ) -> Result<(), CheckError> {
+        let bytes = part.0.len() as u64;
+        match source {
+            BindingSource::File(_) | BindingSource::Bytes(_) => {}
+            BindingSource::Index => put_scalars(contents, part, |_, scalar, index| integer_bits(scalar, index)),
             BindingSource::OneOf(numbers) => {
                 let mut wrong = None;
                 let seed = self.seed.wrapping_add(u64::from(round) << 32);
                 let index = Scalar::Int { width: 32, signed: false };
                 let chance = MemoryValues::new(index, &Mixture::Usual, name, seed, numbers.len() as u64);
                 let chance = chance.map_err(|error| CheckError::option(format!("{name}: {error}")))?;
-                let data = scalars(contents, bytes, |_, scalar, index| {
+                put_scalars(contents, part, |_, scalar, index| {
                     let known: Vec<u64> = numbers.iter().filter_map(|text| scalar_from_text(scalar, text)).collect();
                     if known.is_empty() {
                         wrong.get_or_insert(scalar);
@@ -615,28 +677,24 @@ impl DispatchSetup {
                     }
                     known[chance.bits(index) as usize % known.len()]
                 });
-                match wrong {
-                    Some(scalar) => Err(CheckError::option(format!(
-                        "{name}: none of `{}` is a number of type {scalar}",
-                        numbers.join(",")
-                    ))),
-                    None => Ok(data),
+                if let Some(scalar) = wrong {
+                    let numbers = numbers.join(",");
+                    return Err(CheckError::option(format!(
+                        "{name}: none of `{numbers}` is a number of type {scalar}"
+                    )));
                 }
             }
             BindingSource::Number(text) => {
                 let (mut wrong, text) = (None, in_round(text, round));
-                let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
+                put_scalars(contents, part, |_, scalar, _| match scalar_from_text(scalar, text) {
                     Some(bits) => bits,
                     None => {
                         wrong.get_or_insert(scalar);
                         0
                     }
                 });
-                match wrong {
-                    Some(scalar) => {
-                        Err(CheckError::option(format!("{name}: `{text}` is not a number of type {scalar}")))
-                    }
-                    None => Ok(data),
+                if let Some(scalar) = wrong {
+                    return Err(CheckError::option(format!("{name}: `{text}` is not a number of type {scalar}")));
                 }
             }
             BindingSource::Mixture(mixture) => {
@@ -646,7 +704,7 @@ impl DispatchSetup {
                 // Integers are often used as indices, so most of them are below the number of
                 // scalars.
                 let below = bytes / 4;
-                let data = scalars(contents, bytes, |_, scalar, index| {
+                put_scalars(contents, part, |_, scalar, index| {
                     let key = scalar.to_string();
                     if !streams.contains_key(&key) {
                         match MemoryValues::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
@@ -656,10 +714,26 @@ impl DispatchSetup {
                     }
                     streams.get(&key).map_or(0, |values| values.bits(index))
                 });
-                wrong.map_or(Ok(data), |error| Err(CheckError::option(format!("{name}: {error}"))))
+                if let Some(error) = wrong {
+                    return Err(CheckError::option(format!("{name}: {error}")));
+                }
             }
         }
+        Ok(())
     }
+}
+
+/// Memory, and the scalars in it, by their paths, that form a part of it.
+type Part<'a> = (&'a mut [u8], &'a dyn Fn(&[PathStep<'_>]) -> bool);
+
+/// Number of bytes at the beginning of a buffer that may hold parameters.
+const PARAMETER_BYTES: u64 = 1 << 16;
+
+/// Contents of parts of buffers.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) values: Vec<ParameterValue>,
+    pub(crate) members: Vec<MemberContents>,
 }
 
 /// Checks that a block, with one element of a run-time array, is not too large to walk over in

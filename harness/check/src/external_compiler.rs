@@ -64,7 +64,7 @@ pub struct CompilerRun {
 
 impl std::fmt::Display for CompilerRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "compiled by {}: {}", self.compiler, self.command)
+        write!(f, "{}: {}", self.compiler, self.command)
     }
 }
 

@@ -50,6 +50,7 @@ mod joined_files;
 mod language;
 mod loop_variables;
 mod matrix_swizzles;
+mod member_contents;
 mod memory_access;
 mod memory_layout;
 mod missing_macros;

@@ -269,16 +269,27 @@ pub fn runtime_stride(shape: &TypeLayout) -> Option<u64> {
 pub(crate) fn scalars(
     contents: MemoryContents<'_>,
     bytes: u64,
-    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
+    bits: impl FnMut(Element, Scalar, u64) -> u64,
 ) -> Vec<u8> {
     let mut data = vec![0u8; bytes as usize];
-    let mut index = 0;
-    contents.walk_scalars(bytes, &mut |element, _| {
-        let value = bits(element, element.scalar, index);
-        index += 1;
-        write_bits(&mut data, element.offset, element.scalar.width(), value);
-    });
+    put_scalars(contents, (&mut data, &|_| true), bits);
     data
+}
+
+/// Writes the scalars that `is_part` selects by their paths, each computed from its index among them.
+pub(crate) fn put_scalars(
+    contents: MemoryContents<'_>,
+    (data, is_part): (&mut [u8], &dyn Fn(&[PathStep<'_>]) -> bool),
+    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
+) {
+    let mut index = 0;
+    contents.walk_scalars(data.len() as u64, &mut |element, path| {
+        if is_part(path) {
+            let value = bits(element, element.scalar, index);
+            index += 1;
+            write_bits(data, element.offset, element.scalar.width(), value);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub(crate) fn open_operands(i: &Instruction<'_>, name: &str) -> Option<&'static 
     Some(match name {
         "Sin" | "Cos" | "Tan" => "its operand may lie outside of -pi to pi",
         "Asin" | "Acos" => "its operand may lie outside of -1 to 1",
-        "Log" | "Log2" | "InverseSqrt" => "its operand may be zero or below",
-        "Sqrt" => "its operand may be below zero",
+        "Log" | "Log2" | "InverseSqrt" => "its operand may be zero or below, infinite or NaN",
+        "Sqrt" => "its operand may be below zero, infinite or NaN",
         "Pow" => "its first operand may be zero or below, or the result infinite",
         "Exp" | "Exp2" => "the result may be infinite",
         "Normalize" => "the vector may be zero, or its length infinite",

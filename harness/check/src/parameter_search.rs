@@ -60,6 +60,7 @@ mod growth;
 mod mode_rounds;
 mod modes;
 mod open_parameter;
+mod parameter_values;
 mod specializations;
 mod stages;
 
@@ -89,6 +90,7 @@ use growth::elements_up_to;
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
+pub(crate) use parameter_values::ParameterValues;
 use specializations::Aim;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -233,7 +235,8 @@ pub(crate) fn search_until(
         best = search.with_faulty_mode(best, &mut effort)?;
         best = specializations::search((check, options, target), &mut effort, best, Aim::Better)?;
     }
-    if search.reads_beyond_buffers && search.may_be_robust() && best.chosen.robustness.is_none() {
+    let is_checked = best.score.defined == search.rounds && best.score.judged > Judged::Little;
+    if search.reads_beyond_buffers && search.may_be_robust() && best.chosen.robustness.is_none() && !is_checked {
         best = search.with_robustness(best, &mut effort)?;
     }
     if best.score.defined == search.rounds {
@@ -448,6 +451,7 @@ impl<'a> Search<'a> {
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let best = self.grown(first)?;
+        let best = self.with_sorted_keys(best)?;
         let best = self.with_short_arrays(best)?;
         let mut best = self.with_heavy_work(best)?;
         let known = best.work / product(best.chosen.groups.unwrap_or(self.check.setup.groups)).max(1);
@@ -469,6 +473,7 @@ impl<'a> Search<'a> {
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
+        let best = self.with_usual_flags(best)?;
         if self.invocations == INVOCATIONS || self.effort.is_late() {
             return Ok(best);
         }
@@ -847,7 +852,11 @@ impl<'a> Search<'a> {
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
         let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
-        let data = faults.iter().find(is_race).map_or_else(Vec::new, |fault| self.data_sources(fault.at));
+        let data = |fault: &Fault| {
+            let of = |provenance| self.data_sources(fault.at, provenance);
+            of(Provenance::Operand).into_iter().chain(of(Provenance::Control)).collect()
+        };
+        let data: Vec<String> = faults.iter().find(is_race).map_or_else(Vec::new, data);
         let count = self.effort.races.entry(chosen.groups).or_default();
         count.racing += u32::from(begins_with_race);
         count.data.extend(data);
@@ -855,7 +864,7 @@ impl<'a> Search<'a> {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
             let is_fixed = self.races_at_fixed_place(fault);
             let race = || {
-                let (options, race) = (chosen.listed_options(), check.fault_line(fault));
+                let (options, race) = (chosen.listed_options(), check.fault_text(fault));
                 CandidateRace { is_shared, is_fixed, options, race }
             };
             self.effort.first_race.get_or_insert_with(race);

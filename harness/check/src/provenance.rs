@@ -18,7 +18,7 @@ use assay_spirv::edit::{ComponentKind, ScalarOrVector};
 use assay_spirv::grammar::InstructionClass;
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::reflect::TypeLayout;
-use assay_spirv::tables::{Decoration, Op, StorageClass};
+use assay_spirv::tables::{Decoration, GlslStd450, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -194,6 +194,9 @@ impl<'a> DataFlow<'a> {
         // The value that is loaded or stored is not the cause; its address is.
         let operands = match faulty.op {
             Some(Op::Load | Op::Store) => faulty.operand(0).map_or_else(Vec::new, |pointer| self.address(pointer)),
+            Some(Op::AccessChain | Op::InBoundsAccessChain) => {
+                faulty.result().map_or_else(Vec::new, |pointer| self.address(pointer))
+            }
             Some(Op::ImageWrite) => faulty.operands().iter().take(2).copied().collect(),
             _ => used(module, faulty),
         };
@@ -224,6 +227,9 @@ impl<'a> DataFlow<'a> {
         let operand = |number| i.operand(number).into_iter().collect();
         match i.op {
             Some(Op::Load | Op::Store) => i.operand(0).is_some_and(|pointer| self.is_fixed(self.address(pointer))),
+            Some(Op::AccessChain | Op::InBoundsAccessChain) => {
+                i.result().is_some_and(|pointer| self.is_fixed(self.address(pointer)))
+            }
             Some(Op::ImageRead | Op::ImageWrite | Op::ImageFetch) => self.is_fixed(operand(1)),
             _ => false,
         }
@@ -252,6 +258,18 @@ impl<'a> DataFlow<'a> {
         let casts = instructions.filter(|i| i.op == Some(Op::Bitcast) && i.result().is_some_and(is_float));
         let bits = casts.filter_map(|cast| cast.operand(0)).collect();
         FaultSources::of_operand(self.slice(bits, copied).sources)
+    }
+
+    /// Returns the memory whose integers the shader takes for pairs of halves, as operands.
+    pub(crate) fn packed_halves(&self) -> FaultSources {
+        let functions = self.module.functions().iter();
+        let instructions = functions.flat_map(|f| self.module.instructions_in(f.instructions.clone()));
+        let unpacks = |i: &Instruction<'_>| {
+            i.op == Some(Op::ExtInst)
+                && i.operand(1).and_then(GlslStd450::from_word) == Some(GlslStd450::UnpackHalf2x16)
+        };
+        let packed = instructions.filter(unpacks).filter_map(|i| i.operand(2)).collect();
+        FaultSources::of_operand(self.slice(packed, copied).sources)
     }
 
     /// Returns the conditions of the branches among some instructions.

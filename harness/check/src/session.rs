@@ -226,7 +226,7 @@ impl CheckSession {
         let check = Check::new(&self.shader, &options)?;
         let flow = DataFlow::new(&self.shader.source.module);
         let fault = check.first_fault_of(FaultKind::OutOfBounds, limits);
-        let access = fault.as_ref().map(|fault| check.fault_line(fault));
+        let access = fault.as_ref().map(|fault| check.fault_text(fault));
         // The lengths of arrays and images are inputs, too.
         let is_before = |fault: &Fault| match fault.memory {
             Some(FaultMemory::Binding(_, offset)) => offset < 0,

@@ -330,7 +330,7 @@ impl ShaderSource {
         Err(CheckError::Illegal { name, list })
     }
 
-    /// Returns a location for messages, such as `shader.wgsl:3:5: let x = ..`, as far as it is
+    /// Returns a location for messages, such as ``shader.wgsl:3:5: `let x = ..` ``, as far as it is
     /// known.
     pub fn location(&self, place: Place) -> String {
         let module = &self.source.module;
@@ -368,8 +368,11 @@ pub(crate) fn ending(name: &str) -> &str {
 /// Returns a location in a file as text.
 fn place_text(name: &str, place: &assay_spirv_rules::inspect::SourcePosition) -> String {
     let line = place.location(name).unwrap_or_else(|| format!("{name}, word {}", place.word));
-    match place.text.as_deref().map(|text| text.lines().next().unwrap_or_default().trim()) {
-        Some(text) if !text.is_empty() => format!("{line}: {text}"),
+    fn first_line(text: &str) -> &str {
+        text.lines().next().unwrap_or_default().trim()
+    }
+    match place.text.as_deref().map(|text| first_line(text).trim_end_matches([';', '{', ' '])) {
+        Some(text) if !text.is_empty() => format!("{line}: `{text}`"),
         _ => line,
     }
 }

@@ -1,6 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
+use crate::chosen_parameters::AvoidedFault;
 use assay_events::{Blame, CheckResult, PossibleFault, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
 use assay_oracle::{CauseKind, FaultKind};
@@ -69,14 +70,18 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 }
 
 /// Lets a verdict depend on undefined behaviour of the shader that the check avoids: a Pass becomes a
-/// QualityWarning. Its reason, or that of a check that says nothing, begins with the clause on the fault.
-pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, fault: &str) {
+/// QualityWarning. Its reason, or that of a check that says nothing, begins with the fault.
+pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, avoided: &AvoidedFault) {
+    let AvoidedFault { fault, details, otherwise } = avoided;
+    let details = details.as_ref().map_or_else(String::new, |details| format!("\n{details}"));
     match (result.status, &result.reason) {
         (Status::Pass, _) => {
-            let why = format!("{fault}, {}", result.conclusion());
+            let why = format!("{fault}; {otherwise}, {}{details}", result.conclusion());
             (result.status, result.reason) = (Status::QualityWarning, Some(why));
         }
-        (Status::Undetermined, Some(reason)) => result.reason = Some(format!("{fault}, {reason}")),
+        (Status::Undetermined, Some(reason)) => {
+            result.reason = Some(format!("{fault}{details}\n{otherwise}, {reason}"));
+        }
         _ => {}
     }
 }
@@ -114,11 +119,8 @@ pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<S
     warnings.iter().filter_map(|warning| warning(result, advice)).collect()
 }
 
-/// Reciprocal of the smallest share of instructions whose lack of execution is noted.
-const NOTED_SHARE: u64 = 10;
-
 /// Returns notes on the parts of the shader about which a passing verdict says nothing: bindings
-/// that it never wrote, accesses that may race, and code that no invocation executed.
+/// that it never wrote, and accesses that may race.
 pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     if !matches!(result.status, Status::Pass | Status::QualityWarning) {
         return Vec::new();
@@ -132,19 +134,12 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
             unwritten.join(", ")
         )
     });
-    let executed = result.executed.as_ref().filter(|executed| executed.is_meaningful());
-    let skipped = executed.and_then(|executed| {
-        let left_out = executed.instructions.saturating_sub(executed.executed);
-        let is_noted = left_out.saturating_mul(NOTED_SHARE) >= executed.instructions;
-        executed.skipped.as_ref().filter(|_| is_noted)
-    });
-    let skipped = skipped.map(|code| format!("the verdict says nothing about code that was not executed: {code}"));
     let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace.to_string());
     let race = result.possible_fault.as_ref().filter(is_race);
     let race = race.map(|fault| {
         format!("warning: the shader may have {fault}: Assay knows of no order of the accesses, or not their addresses")
     });
-    unwritten.into_iter().chain(race).chain(skipped).collect()
+    unwritten.into_iter().chain(race).collect()
 }
 
 /// Returns a note for results on which the specification places no requirement, perhaps because of
@@ -203,7 +198,10 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
     if let Some((status, reason)) = decided.filter(|(status, _)| *status != result.status) {
         let is_open = result.status == Status::Undetermined;
         let of_output = if is_open { "the output could not be judged: " } else { "of the output: " };
-        result.notes.extend(result.reason.take().map(|why| format!("{of_output}{why}")));
+        // The conclusion of a Pass tells that no element was checked, and others list the causes.
+        let is_told = status == Status::Pass && result.writes.as_ref().is_some_and(|writes| writes.falsifiable == 0);
+        let before = result.reason.take().filter(|_| !is_told);
+        result.notes.extend(before.map(|why| format!("{of_output}{why}")));
         (result.status, result.reason) = (status, reason);
     }
     let is_conclusion = result.status == Status::Pass && traced.is_meaningful();

@@ -76,7 +76,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let shader =
         ShaderSource::load(&args.file, &CompileOptions { entry: args.entry.clone(), ..args.compile.options() })?;
     if let Some(run) = &shader.compiler {
-        note(&run.to_string());
+        note(&format!("compiled by {run}"));
     }
     shader.notes.iter().for_each(|text| note(text));
     let source = shader.source;

@@ -94,6 +94,15 @@ pub struct CheckResult {
     /// text leaves open; `None` if nothing was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
+    /// Parameters of the shader in push constants and uniform buffers, or at the beginning of storage
+    /// buffers, with their values in each round if they differ: `size=16, scale=0.5/1.25`. `None` if
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<String>,
+    /// The compiler that made the module of the shader's text, with its version and command; `None` if
+    /// the file holds a module, or Assay compiled the text itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
     /// The checked part of the dispatch, if only some workgroups were checked; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<WorkgroupSubset>,
@@ -230,6 +239,8 @@ impl CheckResult {
             excused: None,
             traced: None,
             chosen: None,
+            parameters: None,
+            compiler: None,
             sampled: None,
             times: Times::default(),
         }
@@ -251,15 +262,19 @@ impl CheckResult {
     }
 
     /// Returns the number of rounds, and why the output of some was not judged: `2 rounds`, or
-    /// `output checked in 1 of 2 rounds: round 0 wrote nothing`.
+    /// `2 rounds; round 0 wrote nothing`.
     pub fn rounds_text(&self) -> String {
         let plural = if self.rounds == 1 { "" } else { "s" };
-        if self.rounds_checked == self.rounds {
-            return format!("{} round{plural}", self.rounds);
+        let rounds = format!("{} round{plural}", self.rounds);
+        if self.unjudged.is_empty() && self.rounds_checked < self.rounds {
+            return format!("{rounds}, {} of them checked", self.rounds_checked);
         }
-        let why: Vec<String> = self.unjudged.iter().map(|one| format!("round {} {}", one.round, one.why)).collect();
-        let colon = if why.is_empty() { "" } else { ": " };
-        format!("output checked in {} of {} round{plural}{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
+        let alike = self.unjudged.chunk_by(|one, next| one.why == next.why);
+        let why = alike.map(|rounds| {
+            let numbers: Vec<String> = rounds.iter().map(|one| one.round.to_string()).collect();
+            format!("; round{} {} {}", if rounds.len() == 1 { "" } else { "s" }, numbers.join(", "), rounds[0].why)
+        });
+        why.fold(rounds, |text, one| text + &one)
     }
 }
 

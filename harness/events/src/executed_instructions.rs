@@ -186,17 +186,19 @@ impl std::fmt::Display for MutationScore {
             return write!(f, "it is not known if the output would show an error in a computation: {reason}");
         }
         let some = |PlantedErrors { planted, noticed, .. }: &PlantedErrors| format!("{noticed} of {planted}");
-        write!(f, "the output would show an error in ")?;
         match (floats.planted, integers.planted) {
-            (_, 0) => write!(f, "{} tried float computations", some(floats))?,
-            (0, _) => write!(f, "{} tried integer computations", some(integers))?,
-            _ => write!(f, "{} tried float and {} integer computations", some(floats), some(integers))?,
+            (_, 0) => write!(f, "the output shows {} errors planted in float computations", some(floats))?,
+            (0, _) => write!(f, "the output shows {} errors planted in integer computations", some(integers))?,
+            _ => write!(
+                f,
+                "the output shows {} errors planted in float computations and {} in integer ones",
+                some(floats),
+                some(integers)
+            )?,
         }
-        match [floats.unknown, integers.unknown] {
-            [0, 0] => Ok(()),
-            [floats, 0] => write!(f, "; not known for {floats} more float computations"),
-            [0, integers] => write!(f, "; not known for {integers} more integer computations"),
-            [floats, integers] => write!(f, "; not known for {floats} more float and {integers} integer computations"),
+        match floats.unknown + integers.unknown {
+            0 => Ok(()),
+            unknown => write!(f, "; {unknown} others leave it undetermined"),
         }
     }
 }
@@ -268,6 +270,6 @@ impl std::fmt::Display for TracedInstructions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let TracedInstructions { instructions, of, results, .. } = self;
         let [instructions, of, results] = [instructions, of, results].map(group_digits);
-        write!(f, "{results} results of {instructions} of {of} computations")
+        write!(f, "{instructions} of {of} computations ({results} results)")
     }
 }

@@ -115,8 +115,7 @@ impl std::fmt::Display for Writes {
         }?;
         match wide {
             0 => Ok(()),
-            1 => write!(f, "; 1 permitted set spans more than a factor of two"),
-            _ => write!(f, "; {} permitted sets span more than a factor of two", group_digits(wide)),
+            _ => write!(f, "; {} of these may vary by more than a factor of two", group_digits(wide)),
         }
     }
 }

@@ -147,7 +147,7 @@ impl Candidate {
             None if let Some(score) =
                 self.mutations.as_ref().filter(|of| of.least_share() < MutationScore::MEANINGFUL) =>
             {
-                format!("{score}, however large it is")
+                format!("{score}, however large")
             }
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",

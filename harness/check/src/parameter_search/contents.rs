@@ -21,6 +21,9 @@ use assay_texture::TexelFormat;
 /// positions.
 const INDICES: [&str; 2] = [INDEX, SMALL];
 
+/// Pairs of halves as integers: (1, 0.5), (2, 1.5), (0.75, 3), (1.25, 0.25).
+const HALVES: [&str; 4] = ["939539456", "1040203776", "1107311104", "872430848"];
+
 /// Parts of 1, such as colours.
 const PARTS: &str = "0..1";
 
@@ -59,7 +62,7 @@ impl Search<'_> {
                 d.kind == DescriptorKind::StorageBuffer
                     && !self.check.setup.is_given(d.slot)
                     && !tried.contains(&binding_name(d))
-                    && self.is_operand(&sources, d)
+                    && self.data_provenance(&sources, d) == Provenance::Operand
             };
             let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
             let contents = match best.faults.first() {
@@ -76,6 +79,21 @@ impl Search<'_> {
             tried.push(name);
         }
         self.with_small_texels(best)
+    }
+
+    /// Gives ascending numbers to the buffers on whose elements the branches of a shader with a race
+    /// depend: keys may have to be sorted and distinct, as those of a tree or a search.
+    pub(super) fn with_sorted_keys(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let at = best.faulty.filter(|_| best.faults.first() == Some(&FaultKind::DataRace));
+        let Some(at) = at else { return Ok(best) };
+        let mut chosen = best.chosen.clone();
+        let keys = self.data_sources(at, Provenance::Control).into_iter();
+        chosen.inputs.extend(keys.map(|name| (name, INDEX.to_owned())));
+        if chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        Ok(better(best, candidate))
     }
 
     /// Gives images of integers small numbers if a candidate is faulty: an index may be computed
@@ -146,7 +164,7 @@ impl Search<'_> {
                 break;
             }
             let mut chosen = before.clone();
-            chosen.inputs.extend(names.iter().map(|name| (name.clone(), contents.clone())));
+            self.set_data(&mut chosen, &names, &contents);
             let candidate = self.candidate(chosen)?;
             best = better(best, candidate);
         }
@@ -177,7 +195,19 @@ impl Search<'_> {
             SmallData::Numbers => SMALL.to_owned(),
             SmallData::Parts => PARTS.to_owned(),
         };
-        chosen.inputs.extend(names.into_iter().map(|name| (name, contents.clone())));
+        self.set_data(chosen, &names, &contents);
+    }
+
+    /// Gives data small contents, or pairs of simple halves where the shader unpacks their integers.
+    fn set_data(&self, chosen: &mut ChosenParameters, names: &[String], contents: &str) {
+        let packed = self.flow.packed_halves();
+        let descriptors = &self.check.setup.descriptors;
+        let is_packed = |name: &String| {
+            let of_name = descriptors.iter().find(|d| binding_name(d) == *name);
+            of_name.is_some_and(|d| self.data_provenance(&packed, d) == Provenance::Operand)
+        };
+        let contents_of = |name: &String| if is_packed(name) { one_of(HALVES) } else { contents.to_owned() };
+        chosen.inputs.extend(names.iter().map(|name| (name.clone(), contents_of(name))));
     }
 
     /// Returns whether the shader computes pointers from integers.
@@ -185,25 +215,29 @@ impl Search<'_> {
         self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
     }
 
-    /// Returns the bindings with open data from which a faulty index or address was computed.
-    pub(super) fn data_sources(&self, faulty: Place) -> Vec<String> {
+    /// Returns the bindings with open data from which a faulty index or address was computed
+    /// (`Operand`), or on which the branches around it depend (`Control`).
+    pub(super) fn data_sources(&self, faulty: Place, provenance: Provenance) -> Vec<String> {
         let sources = self.flow.sources(faulty.instruction);
         let open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
-        open.filter(|d| self.is_operand(&sources, d)).map(binding_name).collect()
+        open.filter(|d| self.data_provenance(&sources, d) == provenance).map(binding_name).collect()
     }
 
-    /// Returns whether a faulty index was computed from the run-time array of a buffer.
-    fn is_operand(&self, sources: &FaultSources, d: &Descriptor) -> bool {
-        let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };
+    /// Returns how a fault depends on the run-time array of a buffer: in the closest way of the scalars of
+    /// an element.
+    fn data_provenance(&self, sources: &FaultSources, d: &Descriptor) -> Provenance {
+        let block = d.block.as_deref().filter(|block| runtime_stride(block).is_some());
+        let Some(block) = block else { return Provenance::Unknown };
         let module = &self.check.shader.source.module;
         let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
         let first = size_with_elements(block, 0);
-        let mut is_operand = false;
+        let mut closest = Provenance::Unknown;
         walk_scalars(block, size_with_elements(block, 1), &mut |element, _| {
-            is_operand |=
-                element.offset >= first && sources.of(module, memory, block, element.offset) == Provenance::Operand;
+            if element.offset >= first {
+                closest = closest.min(sources.of(module, memory, block, element.offset));
+            }
         });
-        is_operand
+        closest
     }
 }
 

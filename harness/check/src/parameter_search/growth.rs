@@ -168,7 +168,7 @@ fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, 
 /// Returns whether the options leave the length of a run-time array or texel buffer open.
 pub(super) fn has_open_length(check: &Check<'_>, options: &Options, d: &Descriptor) -> bool {
     let names = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
-    !options.elements.iter().any(|(name, _)| names(name)) && !check.setup.is_given(d.slot)
+    !options.elements.iter().any(|(name, _)| names(name)) && !check.setup.has_given_length(d.slot)
 }
 
 /// Returns the length of a run-time array or texel buffer that reaches to an end in bytes; `None`

@@ -3,14 +3,14 @@
 
 use super::candidate::Candidate;
 use super::open_parameter::Parameter;
+use super::parameter_values::value_in;
 use super::specializations::reachable;
 use super::{COST, Search};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
-use crate::memory_layout::read_bits;
 use crate::parameter::IN_TURN;
-use assay_oracle::{Dispatch, Resource};
+use assay_oracle::Dispatch;
 use assay_precision::Scalar;
 
 /// Largest number of rounds with different modes.
@@ -92,13 +92,8 @@ impl Search<'_> {
 
 /// Returns the text of the value that a parameter has in a dispatch; `None` if it has none there.
 fn generated_text(parameter: &Parameter, dispatch: &Dispatch) -> Option<String> {
-    let memory = match parameter.slot.map(|slot| dispatch.bindings.get(&slot)) {
-        None => &dispatch.push_constants,
-        Some(Some(Resource::Buffer(buffer))) => &buffer.data,
-        Some(_) => return None,
-    };
     let scalar = parameter.element.scalar;
-    let bits = read_bits(memory, parameter.element.offset, scalar.width())?;
+    let bits = value_in(parameter, dispatch)?;
     Some(match scalar {
         Scalar::Int { signed: false, .. } => bits.to_string(),
         _ => format!("0x{bits:0digits$x}", digits = scalar.width() as usize / 4),

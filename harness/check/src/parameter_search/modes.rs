@@ -83,6 +83,28 @@ impl Search<'_> {
         Ok(best)
     }
 
+    /// Gives flags the values 0 and 1 in turn, or 1, in place of a larger one, where the candidate then says
+    /// no less: modes that the shader compares with 0 and 1 alone.
+    pub(super) fn with_usual_flags(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let is_large = |text: &str| text.parse::<u64>().is_ok_and(|value| value > 1);
+        for (flag, values) in self.modes() {
+            let is_flag = values.iter().all(|value| ["0", "1"].contains(&value.as_str()));
+            if is_flag && flag.is_integer() && flag.text(&best.chosen).is_some_and(is_large) {
+                let before = best.score;
+                for values in ["0/1", "1"] {
+                    let mut chosen = best.chosen.clone();
+                    flag.set_text(&mut chosen, values.to_owned());
+                    let candidate = self.candidate(chosen)?;
+                    if candidate.score >= before {
+                        best = candidate;
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(best)
+    }
+
     /// Returns the open modes with the values that they take.
     pub(super) fn modes(&self) -> Vec<(Parameter, Vec<String>)> {
         let compared = self.flow.compared_values();

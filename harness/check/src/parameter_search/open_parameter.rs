@@ -37,7 +37,7 @@ pub(super) struct Parameter {
     /// Its name in the notation of the command line.
     pub(super) name: String,
     /// Its name with that of the variable, if only one binding has it: `params.size`, `count`.
-    shown: String,
+    pub(super) shown: String,
     pub(super) element: Element,
     /// Set if it is an element of a matrix.
     pub(super) in_matrix: bool,

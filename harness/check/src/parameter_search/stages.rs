@@ -203,7 +203,7 @@ impl Search<'_> {
             integers,
             floats,
             sizes,
-            has_faulty_data: best.faulty.is_some_and(|at| !self.data_sources(at).is_empty()),
+            has_faulty_data: best.faulty.is_some_and(|at| !self.data_sources(at, Provenance::Operand).is_empty()),
         }
     }
 

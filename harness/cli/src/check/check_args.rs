@@ -33,8 +33,9 @@ FILE:
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
   for one element of a descriptor array; BINDING.MEMBER, BINDING[INDEX] and
-  BINDING@BYTE select scalars of a buffer for a NUMBER, as does MEMBER alone if
-  one buffer has it. CONTENTS is one of:
+  BINDING@BYTE select scalars of a buffer, as does MEMBER alone if one buffer
+  has it. Without an index, MEMBER is that of all elements of an array. CONTENTS
+  is one of:
     usual        floats of moderate size, small integers (default, round 0)
     hard         special values, their neighbours, any bits (default, round 1)
     1.5..2       random numbers from a range
@@ -58,11 +59,13 @@ Inputs:
 
 What is checked:
   Assay compares every scalar of every storage buffer, storage image and
-  storage texel buffer with its permitted set. A Pass requires written
-  elements that could have come out wrong; without any, the status is
-  Undetermined and the exit code 3. A shader that violates a rule of SPIR-V,
-  or whose behaviour is undefined with its inputs, is refused; no device runs
-  it.
+  storage texel buffer with its permitted set. Where the output says little,
+  it checks the results of the shader's computations one by one, each for the
+  operands that the device recorded. A Pass requires written elements that
+  could have come out wrong, or most computations checked one by one; without
+  either, the status is Undetermined and the exit code 3. A shader that
+  violates a rule of SPIR-V, or whose behaviour is undefined with its inputs,
+  is refused; no device runs it.
   If the device fails, Assay reruns an instrumented shader that records
   intermediate results, and reports the first instruction whose recorded
   result is not permitted for its recorded operands.

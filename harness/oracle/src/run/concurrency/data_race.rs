@@ -228,6 +228,8 @@ pub(crate) struct Conflict {
     /// Number of the other invocation in the dispatch; `None` if it is one of several that are not
     /// told apart.
     pub(crate) other: Option<u32>,
+    /// Set if this invocation writes, and if the other one does.
+    writes: [bool; 2],
     /// Set if synchronisation that is not modelled may order them.
     maybe_ordered: bool,
     /// Set if one of them is possibly not made.
@@ -300,7 +302,8 @@ impl RaceDetector {
         let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
         let maybe_ordered = ordered && !private;
         let other = (other != me).then(|| other - 1);
-        Conflict { other, maybe_ordered, uncertain: false, was_read: false, only_stores: true }
+        let writes = [true; 2];
+        Conflict { other, writes, maybe_ordered, uncertain: false, was_read: false, only_stores: true }
     }
 
     /// The granules of an access, each with its object.
@@ -342,8 +345,9 @@ impl RaceDetector {
             let record = self.shadows[object as usize].record(granule);
             for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
                 let both_atomic = atomic.is_some() && theirs_atomic;
-                let mut meet = |(who, when): (u32, u32), was_read: bool, theirs_stores: bool| {
-                    let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
+                let mut meet = |(who, when): (u32, u32), they_write: bool, was_read: bool, theirs_stores: bool| {
+                    let writes = [write, they_write];
+                    let first = found.unwrap_or_else(|| Conflict { writes, ..self.conflict(me, flags, (who, when)) });
                     // Not the access of `who` itself, but one that its record also stands for.
                     let parted = when & PARTED != 0 && (both_atomic || who & NUMBER == me);
                     let uncertain = uncertain || who & UNCERTAIN != 0 || parted;
@@ -355,11 +359,11 @@ impl RaceDetector {
                 let wrote = self.others(object, me, (last.writer, last.written), epoch);
                 if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
                     // The earlier atomic also read, and returned the value it found.
-                    meet((last.writer, last.written), write && theirs_atomic, !theirs_atomic);
+                    meet((last.writer, last.written), true, write && theirs_atomic, !theirs_atomic);
                 }
                 let read = self.others(object, me, (last.reader, last.read), epoch);
                 if write && read.any() && !(both_atomic && self.mutual(me, flags, last.reader, read)) {
-                    meet((last.reader, last.read), true, false);
+                    meet((last.reader, last.read), false, true, false);
                 }
             }
             let own = if atomic.is_some() { record.atomic } else { record.plain };

@@ -197,7 +197,12 @@ impl Run<'_> {
             return cause;
         }
         let other = self.other_invocation(conflict);
-        let detail = || format!("{other} accesses it, too; one of the two writes, and nothing orders them");
+        let what = match conflict.writes {
+            [true, true] => "writes it, too",
+            [true, false] => "reads what this one writes",
+            [false, _] => "writes what this one reads",
+        };
+        let detail = || format!("{other} {what}, and nothing orders the two");
         self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
     }
 
