@@ -700,7 +700,7 @@ mod tests {
         let run = crate::read::ResultDir::open(dir.path().to_owned()).unwrap();
         crate::html::Page::read(&[run], &|_| None).unwrap().write(&mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
-        let text = "Fail a.wgsl: 2 of 8 elements are not permitted\\n  main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 rounds\\n";
+        let text = "\\n  dispatch  main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 rounds\\n";
         assert!(page.contains(text), "{page}");
     }
 

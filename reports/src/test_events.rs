@@ -187,6 +187,8 @@ pub(crate) fn check(status: Status) -> CheckResult {
         excused: None,
         traced: None,
         chosen: None,
+        parameters: Some("count=64, scale=0.5/-8.0".into()),
+        compiler: None,
         sampled: None,
         times: Times::default(),
     }

@@ -510,10 +510,10 @@ value = "2016"
             ("push = { counts = 3 }", 2, "no scalar `.counts`; there are .count, .size[0], .size[1], .factor"),
             ("push = { count = -3 }", 2, "`-3` is not a value of type u32"),
             ("[input]\n\"params.size[2]\" = 1", 3, "no scalar `.size[2]`"),
-            ("[input]\n\"params.size\" = \"hard\"", 3, "takes a number"),
+            ("[input]\n\"params.size\" = \"data.bin\"", 3, "takes a number"),
             ("[input]\nsize = \"1,2,3\"", 3, "`.size` has 2 scalars, and `1,2,3` are 3 numbers"),
             ("[input]\nparam = 1", 3, "no binding `param`"),
-            ("[input]\n\"size[0]\" = \"hard\"", 3, "takes a number"),
+            ("[input]\n\"size[2]\" = \"hard\"", 3, "no scalar `.size[2]`"),
         ] {
             let error = prepare(case).unwrap_err();
             assert!(error.starts_with(&format!("a.toml:{line}: ")) && error.contains(part), "{case}: {error}");

@@ -12,6 +12,7 @@ use crate::memory_layout::runtime_stride;
 use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
 use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::open_results::open_operands;
+use crate::provenance::DataFlow;
 use crate::selected_access::is_only_selected;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
@@ -228,19 +229,22 @@ impl<'a> Check<'a> {
         self.program.run(dispatch, &limits)
     }
 
-    /// Measures the mutation score of a dispatch, with its order of atomics, and a setup of the shader.
+    /// Measures the mutation score of a dispatch and those of later rounds, with their order of atomics,
+    /// and a setup of the shader.
     pub(crate) fn mutation_score(
         &self,
         setup: &DispatchSetup,
-        mut dispatch: Dispatch,
+        (mut dispatch, mut later): (Dispatch, Vec<Dispatch>),
         size: ErrorSize,
     ) -> MeasuredScore {
-        if self.records_layout() && dispatch.layout == SubgroupLayout::Unknown {
-            // Stands for the layout that the device will show.
-            dispatch.layout = SubgroupLayout::Linear;
+        for dispatch in later.iter_mut().chain([&mut dispatch]) {
+            if self.records_layout() && dispatch.layout == SubgroupLayout::Unknown {
+                // Stands for the layout that the device will show.
+                dispatch.layout = SubgroupLayout::Linear;
+            }
         }
         let (shader, program, limits) = (self.shader, &self.program, self.limits);
-        MutationAnalysis { shader, program, setup, limits, size }.score(dispatch)
+        MutationAnalysis { shader, program, setup, limits, size }.score(dispatch, later)
     }
 
     /// Runs an instrumented variant in the round of the first element that the specification does
@@ -355,7 +359,10 @@ impl<'a> Check<'a> {
     /// Returns a possible fault with its location.
     pub(crate) fn described_fault(&self, fault: &PossibleFault, is_guardable: bool) -> assay_events::PossibleFault {
         let kind = fault.kind.map(|kind| kind.to_string());
-        assay_events::PossibleFault { place: self.shader.location(fault.at), kind, is_guardable }
+        let is_inside = (fault.at.instruction.0 as usize) < self.shader.source.module.len();
+        let by_atomic =
+            is_inside && DataFlow::new(&self.shader.source.module).has_place_by_atomic(fault.at.instruction);
+        assay_events::PossibleFault { place: self.shader.location(fault.at), kind, is_guardable, by_atomic }
     }
 
     /// Returns whether an invocation of the checked workgroups executes an instruction; true if that is
@@ -638,7 +645,11 @@ impl<'a> Check<'a> {
             && fault.kind == FaultKind::OutOfBounds
             && is_only_selected(&self.shader.source.module, fault.at.instruction);
         let selected = if is_selected { SELECTED } else { "" };
-        let what = format!("{}{memory}: {} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail);
+        let barriers = match fault.lacks_semantics() {
+            true => format!("; {} orders them, too", self.shader.language.memory_barriers()),
+            false => String::new(),
+        };
+        let what = format!("{}{memory}: {}{barriers} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail);
         FaultText { place, what }
     }
 

@@ -16,7 +16,7 @@ use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::parameter_search::{ParameterValues, open_sources, options_for_reach, parameters_of};
+use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
@@ -48,7 +48,6 @@ pub(crate) struct CheckRun<'a> {
     /// Sum of the comparisons.
     sum: Comparison,
     executed: ExecutedBlocks,
-    parameters: ParameterValues,
     /// Undetermined elements by cause and place.
     causes: BTreeMap<(String, String), u64>,
     undefined: UndefinedRounds,
@@ -157,7 +156,6 @@ impl<'a> CheckRun<'a> {
             result: check.blank(),
             sum: Comparison::default(),
             executed: ExecutedBlocks::default(),
-            parameters: ParameterValues::new(check),
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
@@ -246,7 +244,6 @@ impl<'a> CheckRun<'a> {
     fn interpret(&mut self, number: u32) -> Result<(Dispatch, Option<AllocatedDispatch>, Outcome), RoundEnd> {
         let check = self.check;
         let mut dispatch = check.dispatch(number, &self.target)?;
-        self.parameters.add(&dispatch);
         let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, &self.target)?;
         let before = Instant::now();
         let outcome = self.in_every_layout(number, &mut dispatch);
@@ -526,8 +523,7 @@ impl<'a> CheckRun<'a> {
 
     /// Returns the result over all rounds.
     fn total(self, failure: Option<ExecError>) -> CheckResult {
-        let CheckRun { check, only, mut result, sum, executed, causes, parameters, .. } = self;
-        result.parameters = Some(parameters.to_string()).filter(|text| !text.is_empty());
+        let CheckRun { check, only, mut result, sum, executed, causes, .. } = self;
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
                 if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };

@@ -263,7 +263,9 @@ impl ChosenParameters {
                     format!("access out of bounds at {place}, {UNDEFINED} {UNLESS}")
                 }
                 (Some(FaultText { place, .. }), false) => {
-                    format!("access out of bounds at {place} with the chosen inputs, {UNDEFINED} {UNLESS}")
+                    let chooses_none = ChosenParameters { robustness: None, ..self.clone() }.options().is_empty();
+                    let inputs = if chooses_none { "these inputs" } else { "the chosen inputs" };
+                    format!("access out of bounds at {place} with {inputs}, {UNDEFINED} {UNLESS}")
                 }
             };
             let details = access.as_ref().map(|access| access.what.clone());

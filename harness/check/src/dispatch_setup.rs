@@ -4,7 +4,7 @@ use crate::device_address::ResolvedWord;
 use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::member_contents::MemberContents;
-use crate::memory_layout::{MemoryContents, PathStep, put_scalars, runtime_stride, size_with_elements, walk_scalars};
+use crate::memory_layout::{MemoryContents, MemoryPart, put_scalars, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
 use crate::parameter::{self, IN_TURN, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
@@ -601,7 +601,7 @@ impl DispatchSetup {
                 _ => self.fill(&label, contents, descriptor.bytes, given, round)?,
             };
             for members in self.members.iter().filter(|members| members.slot == descriptor.slot) {
-                let part: Part<'_> = (&mut data, &|steps| members.covers(steps));
+                let part: MemoryPart<'_> = (&mut data, &|steps| members.covers(steps));
                 self.generate(&label, contents, part, &members.source, round)?;
             }
             let resource = match &descriptor.texels {
@@ -655,7 +655,7 @@ impl DispatchSetup {
         &self,
         name: &str,
         contents: MemoryContents<'_>,
-        part: Part<'_>,
+        part: MemoryPart<'_>,
         source: &BindingSource,
         round: u32,
     ) -> Result<(), CheckError> {
@@ -722,9 +722,6 @@ impl DispatchSetup {
         Ok(())
     }
 }
-
-/// Memory, and the scalars in it, by their paths, that form a part of it.
-type Part<'a> = (&'a mut [u8], &'a dyn Fn(&[PathStep<'_>]) -> bool);
 
 /// Number of bytes at the beginning of a buffer that may hold parameters.
 const PARAMETER_BYTES: u64 = 1 << 16;

@@ -297,8 +297,8 @@ fn short_circuited(language: Language, compiled: CompiledModule) -> CompiledModu
     let module = (language == Language::Hlsl).then(|| Module::parse(compiled.words.clone()).ok()).flatten();
     match module.as_ref().and_then(with_skipped_accesses) {
         Some(words) if is_legal(&words) => CompiledModule { words, ..compiled }.with_note(
-            "`?:`, `&&` and `||` evaluate operands only as far as needed, as in HLSL 2021: skipped accesses have \
-             index 0",
+            "`?:`, `&&` and `||` evaluate operands only as far as needed, as in HLSL 2021; the compiler evaluates all, \
+             so branches that skip loads were added",
         ),
         _ => compiled,
     }

@@ -22,6 +22,16 @@ pub enum Language {
 }
 
 impl Language {
+    /// Returns the barriers that order accesses to buffers and to images.
+    pub(crate) fn memory_barriers(self) -> &'static str {
+        match self {
+            Language::Wgsl => "storageBarrier(), or textureBarrier() for storage textures",
+            Language::Glsl => "memoryBarrierBuffer() or memoryBarrierImage() before it",
+            Language::Hlsl | Language::Slang => "AllMemoryBarrierWithGroupSync()",
+            Language::SpirvText | Language::SpirvWords => "the semantics UniformMemory or ImageMemory",
+        }
+    }
+
     /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
     /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text or HLSL, `.hlsl`,
     /// `.compute` of the engine Unity, `.slang`) or, for GLSL, by `#version` in the first

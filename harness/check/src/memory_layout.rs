@@ -136,7 +136,7 @@ pub fn walk_scalars<'a>(shape: &'a TypeLayout, size: u64, visit: &mut dyn FnMut(
     let mut path = Vec::new();
     match shape {
         // A wrapper that the translator adds around the declared type.
-        TypeLayout::Struct { members, .. } if members.len() == 1 && members[0].name.is_none() => {
+        TypeLayout::Struct { members, .. } if members.len() == 1 && is_wrapper(members[0].name.as_deref()) => {
             let start = members[0].offset.map_or(0, u64::from);
             within(&members[0].shape, start, size, &mut path, visit);
         }
@@ -240,6 +240,12 @@ pub fn path_text(path: &[PathStep]) -> String {
     text
 }
 
+/// Returns whether a translator gives this name to the only member of a block: naga gives none, and glslang
+/// this one to the elements of a structured buffer in HLSL.
+fn is_wrapper(name: Option<&str>) -> bool {
+    name.is_none_or(|name| name == "@data")
+}
+
 /// Returns the size in bytes of a value whose run-time array, if any, has `elements` elements.
 pub fn size_with_elements(shape: &TypeLayout, elements: u64) -> u64 {
     match shape {
@@ -276,10 +282,13 @@ pub(crate) fn scalars(
     data
 }
 
+/// Memory, and the scalars in it, by their paths, that form a part of it.
+pub(crate) type MemoryPart<'a> = (&'a mut [u8], &'a dyn Fn(&[PathStep<'_>]) -> bool);
+
 /// Writes the scalars that `is_part` selects by their paths, each computed from its index among them.
 pub(crate) fn put_scalars(
     contents: MemoryContents<'_>,
-    (data, is_part): (&mut [u8], &dyn Fn(&[PathStep<'_>]) -> bool),
+    (data, is_part): MemoryPart<'_>,
     mut bits: impl FnMut(Element, Scalar, u64) -> u64,
 ) {
     let mut index = 0;

@@ -111,11 +111,17 @@ pub(crate) struct MutationAnalysis<'a> {
     pub(crate) size: ErrorSize,
 }
 
-/// The subset of a dispatch in which errors are planted.
-struct Original<'a> {
-    analysis: &'a MutationAnalysis<'a>,
+/// A subset of a dispatch, and its permitted output.
+struct Round {
     dispatch: Dispatch,
     outcome: Outcome,
+}
+
+/// The rounds in which errors are planted.
+struct Original<'a> {
+    analysis: &'a MutationAnalysis<'a>,
+    /// The first round, whose computations get errors, and those in which the others are sought.
+    rounds: Vec<Round>,
     /// Limits of the changed shaders.
     limits: Limits,
     /// Cost of the memory of one interpretation.
@@ -123,9 +129,9 @@ struct Original<'a> {
 }
 
 impl MutationAnalysis<'_> {
-    /// Measures the score of a dispatch, whose addresses, subgroup layout and order of atomics are
-    /// known.
-    pub(crate) fn score(&self, mut dispatch: Dispatch) -> MeasuredScore {
+    /// Measures the score of dispatches, one for each round, whose addresses, subgroup layout and order of
+    /// atomics are known. Later rounds may show the errors that the first one hides.
+    pub(crate) fn score(&self, mut dispatch: Dispatch, later: Vec<Dispatch>) -> MeasuredScore {
         let setup = self.setup;
         let bytes = setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let memory_cost = bytes.saturating_mul(BYTE_COST);
@@ -166,8 +172,15 @@ impl MutationAnalysis<'_> {
                 continue;
             }
             let work = SLOWDOWN.saturating_mul(outcome.work) + (1 << 16);
+            let of_later = |later: Dispatch| {
+                let dispatch = Dispatch { only: dispatch.only.clone(), ..later };
+                let outcome = run_in_time(self.program, &dispatch, &limits)?.ok()?;
+                (outcome.fault_count == 0).then_some(Round { dispatch, outcome })
+            };
+            let mut rounds: Vec<Round> = later.into_iter().filter_map(of_later).collect();
+            rounds.insert(0, Round { dispatch, outcome });
             let limits = Limits { work_per_group: work, work, ..limits };
-            let original = Original { analysis: self, dispatch, outcome, limits, memory_cost };
+            let original = Original { analysis: self, rounds, limits, memory_cost };
             return original.score(affordable.min(planted), cost);
         }
     }
@@ -186,8 +199,11 @@ impl MutationAnalysis<'_> {
 impl Original<'_> {
     /// Plants this number of errors, if there are as many computations: half of them in floats.
     fn score(&self, planted: u64, mut cost: u64) -> MeasuredScore {
-        let (floats, integers): (Vec<Site>, Vec<Site>) =
-            self.analysis.sites(&self.outcome).into_iter().partition(|(kind, _)| matches!(kind, MutationKind::Ulp(_)));
+        let (floats, integers): (Vec<Site>, Vec<Site>) = self
+            .analysis
+            .sites(&self.rounds[0].outcome)
+            .into_iter()
+            .partition(|(kind, _)| matches!(kind, MutationKind::Ulp(_)));
         let in_floats = (planted / 2).max(planted.saturating_sub(integers.len() as u64)).min(floats.len() as u64);
         let mut score = MutationScore::default();
         let chosen = spread(&floats, in_floats).chain(spread(&integers, planted - in_floats));
@@ -221,37 +237,31 @@ impl Original<'_> {
         let planted = PlantedError::of(kind, module, &module.instruction(at))?;
         let changed = Module::parse(planted.change_for_oracle(module)?).ok()?;
         let program = setup.program(&changed).ok()?;
-        let outcome = match run_in_time(&program, &self.dispatch, &self.limits) {
-            Some(Ok(outcome)) => outcome,
-            // The device would not return, or only late.
-            Some(Err(RunError::TooMuchWork { limit })) => return Some((Some(true), limit)),
-            Some(Err(_)) | None => return Some((None, self.limits.work)),
-        };
-        let (output, is_open) = self.output_of(&outcome);
-        let found = compare(&self.outcome, &self.dispatch, setup, &output, (0, false));
-        let is_noticed = found.failing > 0;
-        let is_known = is_noticed || outcome.fault_count == 0 && !is_open;
-        Some((is_known.then_some(is_noticed), outcome.work + self.memory_cost))
+        let (mut cost, mut all_known) = (0, true);
+        for round in &self.rounds {
+            let (is_noticed, work) = self.notices_in(round, &program);
+            cost += work;
+            if is_noticed == Some(true) {
+                return Some((is_noticed, cost));
+            }
+            all_known &= is_noticed.is_some();
+        }
+        Some((all_known.then_some(false), cost))
     }
 
-    /// Returns one permitted output of a changed shader, and that of the original where it is
-    /// undetermined; and whether it is undetermined where the original is not.
-    fn output_of(&self, changed: &Outcome) -> (BTreeMap<Slot, Vec<u8>>, bool) {
-        let mut is_open = false;
-        let output = |(slot, memory): (&Slot, &Memory)| {
-            let mut bytes = memory.bytes().to_vec();
-            let original = self.outcome.memory.get(slot).map_or(&[][..], Memory::bytes);
-            for cell in memory.cells().iter().filter(|cell| matches!(cell.expected, Expected::Undetermined(_))) {
-                let known = self.outcome.memory.get(slot).and_then(|memory| memory.cell_at(cell.offset));
-                is_open |= known.is_none_or(|known| !matches!(known.expected, Expected::Undetermined(_)));
-                let range = cell.offset as usize..(cell.offset + u64::from(cell.width / 8)) as usize;
-                if let (Some(to), Some(from)) = (bytes.get_mut(range.clone()), original.get(range)) {
-                    to.copy_from_slice(from);
-                }
-            }
-            (*slot, bytes)
+    /// As [`Original::notices`], in one round.
+    fn notices_in(&self, round: &Round, program: &Program) -> (Option<bool>, u64) {
+        let outcome = match run_in_time(program, &round.dispatch, &self.limits) {
+            Some(Ok(outcome)) => outcome,
+            // The device would not return, or only late.
+            Some(Err(RunError::TooMuchWork { limit })) => return (Some(true), limit),
+            Some(Err(_)) | None => return (None, self.limits.work),
         };
-        (changed.memory.iter().map(output).collect(), is_open)
+        let (output, is_open) = output_of(&outcome, &round.outcome);
+        let found = compare(&round.outcome, &round.dispatch, self.analysis.setup, &output, (0, false));
+        let is_noticed = found.failing > 0;
+        let is_known = is_noticed || outcome.fault_count == 0 && !is_open;
+        (is_known.then_some(is_noticed), outcome.work + self.memory_cost)
     }
 
     /// Returns an error as text: its instruction, and the option that plants it.
@@ -262,6 +272,26 @@ impl Original<'_> {
         let place = shader.location(Place { instruction, line: None });
         format!("{} at {place} (--mutate '{option}')", name(&i))
     }
+}
+
+/// Returns one permitted output of a changed shader, and that of the original where it is
+/// undetermined; and whether it is undetermined where the original is not.
+fn output_of(changed: &Outcome, original: &Outcome) -> (BTreeMap<Slot, Vec<u8>>, bool) {
+    let mut is_open = false;
+    let output = |(slot, memory): (&Slot, &Memory)| {
+        let mut bytes = memory.bytes().to_vec();
+        let before = original.memory.get(slot).map_or(&[][..], Memory::bytes);
+        for cell in memory.cells().iter().filter(|cell| matches!(cell.expected, Expected::Undetermined(_))) {
+            let known = original.memory.get(slot).and_then(|memory| memory.cell_at(cell.offset));
+            is_open |= known.is_none_or(|known| !matches!(known.expected, Expected::Undetermined(_)));
+            let range = cell.offset as usize..(cell.offset + u64::from(cell.width / 8)) as usize;
+            if let (Some(to), Some(from)) = (bytes.get_mut(range.clone()), before.get(range)) {
+                to.copy_from_slice(from);
+            }
+        }
+        (*slot, bytes)
+    };
+    (changed.memory.iter().map(output).collect(), is_open)
 }
 
 /// Interprets a dispatch; `None` after the time limit, as an outcome would then be undetermined.

@@ -70,13 +70,14 @@ use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
+use crate::instrument::computations;
 use crate::memory_access::AccessPlace;
 use crate::mutation_score::{ErrorSize, MeasuredScore};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
-use assay_exec::{Target, synthetic_addresses};
+use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{
     AtomicOrder, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, Robustness, RunError, Slot,
     SubgroupLayout,
@@ -85,6 +86,7 @@ use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
+use contents::data_provenance;
 use effort::Effort;
 use growth::elements_up_to;
 use modes::FaultyMode;
@@ -93,7 +95,7 @@ use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, o
 pub(crate) use parameter_values::ParameterValues;
 use specializations::Aim;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Largest number of interpreted candidates.
@@ -303,8 +305,8 @@ pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<St
         .then(|| format!("an operand is computed from {}; try for example {}", names.join(", "), options.join(" ")))
 }
 
-/// Returns the names of the parameters, given or open, and of the specialisation constants from which
-/// the operands of an instruction are computed.
+/// Returns the names of the parameters, given or open, of the specialisation constants and of the buffers
+/// with data from which the operands of an instruction are computed.
 pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<String> {
     let module = &check.shader.source.module;
     let ids = DataFlow::new(module).ids(at);
@@ -313,9 +315,17 @@ pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<Stri
         let name = constant.name.unwrap_or_else(|| constant.spec_id.to_string());
         format!("the specialisation constant `{name}`")
     };
+    let sources = DataFlow::new(module).sources(at);
+    let data = check.setup.descriptors.iter();
+    let data = data.filter(|d| data_provenance(check, &sources, d) == Provenance::Operand);
+    let contents = |d: &Descriptor| {
+        let name = own_name(&check.setup, d).map_or_else(|| binding_name(d), str::to_owned);
+        format!("the contents of `{name}`")
+    };
     listed(&operands_of(check, all_parameters(check), at))
         .into_iter()
         .chain(constants.map(named).take(LISTED))
+        .chain(data.map(contents).take(LISTED))
         .collect()
 }
 
@@ -362,6 +372,8 @@ struct Search<'a> {
     flow: DataFlow<'a>,
     /// Set if the shader stores one value, whatever its parameters are.
     stores_one_value: bool,
+    /// Computations that a check of the instructions by themselves can record.
+    computations: BTreeSet<InstructionIndex>,
     effort: Effort<'a>,
     /// Cost at which the search ends.
     limit: u64,
@@ -418,13 +430,16 @@ impl<'a> Search<'a> {
         if !writes || options.fixed || options.kernel.is_some() || is_too_large {
             return None;
         }
-        let flow = DataFlow::new(&check.shader.source.module);
+        let module = &check.shader.source.module;
+        let flow = DataFlow::new(module);
+        let (computations, _) = computations(module, &check.setup.entry, module.header().bound);
         Some(Search {
             check,
             options,
             target,
             stores_one_value: flow.stores_one_value(),
             flow,
+            computations: computations.into_iter().map(InstructionIndex).collect(),
             effort: Effort::new(spent.end, spent.on_candidate),
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
@@ -725,7 +740,15 @@ impl<'a> Search<'a> {
         score.covered = score.narrow > 0 && covers;
         let writes_enough = written > 0 && Writes::is_enough(written, score.elements.0);
         let did_much = coverage.did_much(most_written);
-        let runs = (writes_enough && (covers || gives_up) || did_much) && !doubtful;
+        // As the check of the instructions requires where few elements are written.
+        let times = product(setup.groups) / interpreted;
+        let is_frequent = || {
+            let least = Writes::FEW.div_ceil(times.max(1));
+            let frequent = self.check.program.executed_at_least(least, &candidate.executed);
+            2 * frequent.intersection(&self.computations).count() > self.computations.len()
+        };
+        let gives_enough = most_written >= Writes::FEW || writes_enough || is_frequent();
+        let runs = (writes_enough && (covers || gives_up) || did_much && gives_enough) && !doubtful;
         let magnitude = run.checked_ilog2().unwrap_or(0);
         score.thorough = if score.narrow == 0 { magnitude } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
@@ -742,7 +765,8 @@ impl<'a> Search<'a> {
         let is_sound = score.judged == Judged::Output && score.varied && score.defined == self.rounds;
         if let Some(mut dispatch) = first.filter(|_| is_sound) {
             dispatch.atomic_order = AtomicOrder::Interpreted;
-            let MeasuredScore { score: mutations, cost } = self.check.mutation_score(setup, dispatch, ErrorSize::Large);
+            let MeasuredScore { score: mutations, cost } =
+                self.check.mutation_score(setup, (dispatch, Vec::new()), ErrorSize::Large);
             self.effort.cost += cost;
             score.noticed = noticed_share(mutations.as_ref());
             candidate.mutations = mutations;

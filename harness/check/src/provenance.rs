@@ -235,6 +235,20 @@ impl<'a> DataFlow<'a> {
         }
     }
 
+    /// Returns whether the place that an instruction accesses is computed from the result of an atomic,
+    /// such as that of a counter of a list.
+    pub(crate) fn has_place_by_atomic(&self, at: InstructionIndex) -> bool {
+        let i = self.module.instruction(at);
+        let values = match i.op {
+            Some(Op::Load | Op::Store) => i.operand(0).map(|pointer| self.address(pointer)),
+            Some(Op::ImageRead | Op::ImageWrite) => i.operand(1).map(|coordinates| vec![coordinates]),
+            _ => None,
+        };
+        let ids = values.map(|values| self.slice(values, used).ids).unwrap_or_default();
+        let mut definitions = ids.iter().filter_map(|id| self.module.definition_of(*id)?.op);
+        definitions.any(|op| op.info().class == InstructionClass::Atomic)
+    }
+
     /// Returns the ids from which the operands of an instruction are computed.
     pub(crate) fn ids(&self, at: InstructionIndex) -> BTreeSet<u32> {
         self.slice(used(self.module, self.module.instruction(at)), used).ids

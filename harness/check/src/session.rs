@@ -7,7 +7,7 @@ use crate::case_writer::write_case;
 use crate::chosen_parameters::{AvoidedRace, CandidateRace, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
-use crate::parameter_search::{SEARCH_TIME, search_until, variable_names};
+use crate::parameter_search::{ParameterValues, SEARCH_TIME, search_until, variable_names};
 use crate::provenance::DataFlow;
 use crate::reduce::reduce_end;
 use crate::{
@@ -496,6 +496,7 @@ impl CheckSession {
         let chosen = named.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
         let chosen: Vec<String> = self.shader.chosen.iter().cloned().chain(chosen).collect();
         result.chosen = (!chosen.is_empty()).then(|| chosen.join(" "));
+        result.parameters = ParameterValues::of(check).map(|values| values.to_string());
         let avoided = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault);
         let fruitless_race =
             || self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined)?.avoided_race();
@@ -613,19 +614,25 @@ impl CheckSession {
     }
 }
 
-/// Measures the mutation score of a passing check, in its first judged round.
+/// Measures the mutation score of a passing check, in its judged rounds.
 fn measure_mutations(check: &Check<'_>, result: &mut CheckResult, target: &dyn Target) {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let left_out = |round: &u32| result.unjudged.iter().any(|one| one.round == *round);
-    let Some(round) = (0..check.setup.rounds).find(|round| !left_out(round)).filter(|_| passes) else { return };
-    let Ok(mut dispatch) = check.dispatch(round, target) else { return };
-    check.put_synthetic_addresses(&mut dispatch);
+    let rounds = (0..check.setup.rounds).filter(|round| !left_out(round)).filter(|_| passes);
     // Stands for the order that the device showed. Where it showed none, the check noticed no error.
     let is_observed = result.undetermined.iter().all(|cause| cause.cause != CauseKind::Order.to_string());
-    if is_observed {
-        dispatch.atomic_order = AtomicOrder::Interpreted;
-    }
-    result.mutations = check.mutation_score(&check.setup, dispatch, ErrorSize::Small).score;
+    let dispatch = |round| {
+        let mut dispatch = check.dispatch(round, target).ok()?;
+        check.put_synthetic_addresses(&mut dispatch);
+        if is_observed {
+            dispatch.atomic_order = AtomicOrder::Interpreted;
+        }
+        Some(dispatch)
+    };
+    let mut dispatches = rounds.filter_map(dispatch);
+    let Some(first) = dispatches.next() else { return };
+    let rounds = (first, dispatches.collect());
+    result.mutations = check.mutation_score(&check.setup, rounds, ErrorSize::Small).score;
 }
 
 /// Returns a note on a search that found nothing better than the defaults.

@@ -136,8 +136,15 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     });
     let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace.to_string());
     let race = result.possible_fault.as_ref().filter(is_race);
-    let race = race.map(|fault| {
-        format!("warning: the shader may have {fault}: Assay knows of no order of the accesses, or not their addresses")
+    let race = race.map(|fault| match fault.by_atomic {
+        true => format!(
+            "the place of the access at {} depends on the result of an atomic; if several invocations get one place, \
+             they race",
+            fault.place
+        ),
+        false => format!(
+            "warning: the shader may have {fault}: Assay knows of no order of the accesses, or not their addresses"
+        ),
     });
     unwritten.into_iter().chain(race).collect()
 }

@@ -198,6 +198,7 @@ impl std::fmt::Display for MutationScore {
         }
         match floats.unknown + integers.unknown {
             0 => Ok(()),
+            1 => write!(f, "; 1 other leaves it undetermined"),
             unknown => write!(f, "; {unknown} others leave it undetermined"),
         }
     }
@@ -214,6 +215,9 @@ pub struct PossibleFault {
     /// Set if a variant of the shader with guards excludes its undefined behaviour, and that of all
     /// other instructions.
     pub is_guardable: bool,
+    /// Set if the place that it accesses depends on the result of an atomic.
+    #[serde(default, skip_serializing_if = "crate::skip::is_false")]
+    pub by_atomic: bool,
 }
 
 impl PossibleFault {

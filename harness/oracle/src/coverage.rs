@@ -44,6 +44,14 @@ impl Program {
         coverage
     }
 
+    /// Returns the instructions of the module that invocations executed at least so many times, given the
+    /// executed blocks.
+    pub fn executed_at_least(&self, times: u64, executed: &ExecutedBlocks) -> BTreeSet<InstructionIndex> {
+        let mut blocks = self.reachable_blocks(&self.possible);
+        blocks.retain(|block| executed.times(*block) >= times);
+        self.instructions_of(blocks)
+    }
+
     /// Returns the instructions of the module that can be executed.
     pub fn reachable_instructions(&self) -> BTreeSet<InstructionIndex> {
         self.instructions_of(self.reachable_blocks(&self.possible))

@@ -1,31 +1,38 @@
 //! Executed blocks of a program.
 
-/// Blocks that some invocation executed, or may have executed, by function.
+/// Number of times that invocations executed each block, or may have executed it, by function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExecutedBlocks(Vec<Vec<bool>>);
+pub struct ExecutedBlocks(Vec<Vec<u64>>);
 
 impl ExecutedBlocks {
     /// Adds the blocks of another run of the same program.
     pub fn add(&mut self, other: &ExecutedBlocks) {
         if self.0.is_empty() {
             self.0.clone_from(&other.0);
+            return;
         }
         let pairs = self.0.iter_mut().flatten().zip(other.0.iter().flatten());
-        pairs.for_each(|(here, there)| *here |= there);
+        pairs.for_each(|(here, there)| *here = here.saturating_add(*there));
     }
 
     /// Returns no blocks of functions with these numbers of them.
     pub(crate) fn none_of(blocks: impl Iterator<Item = usize>) -> ExecutedBlocks {
-        ExecutedBlocks(blocks.map(|blocks| vec![false; blocks]).collect())
+        ExecutedBlocks(blocks.map(|blocks| vec![0; blocks]).collect())
     }
 
-    /// Adds a block.
-    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber) {
-        self.0[function as usize][block as usize] = true;
+    /// Adds the execution of a block by a number of invocations.
+    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber, invocations: usize) {
+        let times = &mut self.0[function as usize][block as usize];
+        *times = times.saturating_add(invocations as u64);
     }
 
-    pub(crate) fn contains(&self, BlockNumber { function, block }: BlockNumber) -> bool {
-        self.0.get(function as usize).is_some_and(|blocks| blocks[block as usize])
+    /// Returns the number of times that invocations executed a block.
+    pub(crate) fn times(&self, BlockNumber { function, block }: BlockNumber) -> u64 {
+        self.0.get(function as usize).map_or(0, |blocks| blocks[block as usize])
+    }
+
+    pub(crate) fn contains(&self, block: BlockNumber) -> bool {
+        self.times(block) > 0
     }
 }
 

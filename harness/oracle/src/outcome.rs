@@ -296,6 +296,17 @@ pub struct Fault {
     pub detail: String,
 }
 
+impl Fault {
+    /// End of the details of a race for which a barrier lacks the semantics of the memory.
+    pub(crate) const ORDERS_OTHER_MEMORY: &str = "the barrier between the two orders accesses to other memory alone";
+
+    /// Returns whether it is a race between two accesses with a barrier that orders accesses to other
+    /// memory alone.
+    pub fn lacks_semantics(&self) -> bool {
+        self.kind == FaultKind::DataRace && self.detail.ends_with(Fault::ORDERS_OTHER_MEMORY)
+    }
+}
+
 /// Undefined behaviour that a shader may have: it is uncertain that the instruction is executed, its
 /// operands are undetermined, or the code from there on was not interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,34 +3,122 @@
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::grammar::InstructionClass;
-use assay_spirv::module::Instruction;
-use assay_spirv::tables::Op;
+use assay_spirv::module::{Instruction, Merge};
+use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A boolean, and the value of it without which a result is not used.
 type Condition = (u32, bool);
 
-/// Returns the module's words with index 0 in the accesses that short-circuit evaluation of `?:`,
-/// `&&` and `||` skips; `None` if there are none.
+/// Returns the module's words without the loads that short-circuit evaluation of `?:`, `&&` and `||`
+/// skips; `None` if there are none.
 ///
 /// HLSL 2021 evaluates `a[i]` in `i < n ? a[i] : 0` only if `i < n`. glslang follows HLSL 2018: it
 /// evaluates both alternatives and selects one, so that the shader may access an element beyond the
-/// array. The element with index 0, loaded in its place, reaches no result.
+/// array, or one that another invocation writes. A branch skips such a load; zero, which reaches no
+/// result, takes the place of its value, and the index of its address is 0.
 ///
 /// # Limits
-/// The access and the selection are in one block. Other effects of skipped operands remain.
+/// The access and the selection are in one block. A load in the header of a loop is not skipped, which no
+/// block can precede. Other effects of skipped operands remain.
 pub fn with_skipped_accesses(module: &Module) -> Option<Vec<u32>> {
     let conditions = conditions_of_use(module);
+    let before = |i: &Instruction<'_>| -> Vec<Condition> {
+        let of_result = i.result().and_then(|result| conditions.get(&result));
+        // An operand of `&&` that is evaluated after the access does not skip it.
+        let is_before = |(id, _): &&Condition| module.definition_of(*id).is_some_and(|of| of.index < i.index);
+        of_result.into_iter().flatten().filter(is_before).copied().collect()
+    };
     let mut editor = Editor::new(module);
     let mut changed = false;
     for access in module.instructions().filter(|i| matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain))) {
-        let conditions = access.result().and_then(|chain| conditions.get(&chain));
-        // An operand of `&&` that is evaluated after the access does not skip it.
-        let is_before = |(id, _): &&Condition| module.definition_of(*id).is_some_and(|i| i.index < access.index);
-        let before: Vec<Condition> = conditions.into_iter().flatten().filter(is_before).copied().collect();
-        changed |= guard(&mut editor, module, access, &before).is_some();
+        changed |= guard(&mut editor, module, access, &before(&access)).is_some();
     }
+    let mut ends = BTreeMap::new();
+    for function in module.functions() {
+        let mut line = Vec::new();
+        for i in module.instructions_in(function.instructions.clone()) {
+            match i.op {
+                Some(Op::Line) => line = i.words.to_vec(),
+                Some(Op::NoLine | Op::Label) => line.clear(),
+                Some(Op::Load) if i.operand(0).is_some_and(|pointer| is_shared(module, pointer)) => {
+                    changed |= skip(&mut editor, module, (i, &line), &before(&i), &mut ends).is_some();
+                }
+                _ => {}
+            }
+        }
+    }
+    redirect_phis(&mut editor, module, &ends);
     changed.then(|| editor.finish())
+}
+
+/// Returns whether a pointer leads to memory that invocations share.
+fn is_shared(module: &Module, pointer: u32) -> bool {
+    use StorageClass::{StorageBuffer, Uniform, Workgroup};
+    let class = module.type_of(pointer).and_then(|ty| module.pointer(ty));
+    class.is_some_and(|(class, _)| matches!(class, StorageBuffer | Uniform | Workgroup))
+}
+
+/// Lets a branch skip a load where one of the conditions does not hold. `line` is the source position of the
+/// load as an instruction; `ends` has the label with which each divided block ends, by its own label.
+fn skip(
+    editor: &mut Editor<'_>,
+    module: &Module,
+    (load, line): (Instruction<'_>, &[u32]),
+    conditions: &[Condition],
+    ends: &mut BTreeMap<u32, u32>,
+) -> Option<()> {
+    let block = module.block(module.block_at(load.index)?);
+    let (ty, result, pointer) = (load.result_type()?, load.result()?, load.operand(0)?);
+    if matches!(block.merge, Some(Merge::Loop { .. })) || conditions.is_empty() {
+        return None;
+    }
+    let bool = editor.bool();
+    let mut words = Vec::new();
+    let mut all: Option<u32> = None;
+    for (condition, value) in conditions {
+        let mut holds = *condition;
+        if !value {
+            holds = editor.id();
+            words.extend(instruction(Op::LogicalNot, &[bool, holds, *condition]));
+        }
+        all = Some(match all {
+            None => holds,
+            Some(before) => {
+                let both = editor.id();
+                words.extend(instruction(Op::LogicalAnd, &[bool, both, before, holds]));
+                both
+            }
+        });
+    }
+    let [loads, after, loaded] = [(); 3].map(|()| editor.id());
+    let null = editor.null(ty);
+    let from = ends.insert(block.label, after).unwrap_or(block.label);
+    words.extend(instruction(Op::SelectionMerge, &[after, 0]));
+    words.extend(instruction(Op::BranchConditional, &[all?, loads, after]));
+    words.extend(instruction(Op::Label, &[loads]));
+    words.extend(line);
+    words.extend(instruction(Op::Load, &[&[ty, loaded, pointer], load.operands().get(1..)?].concat()));
+    words.extend(instruction(Op::Branch, &[after]));
+    words.extend(instruction(Op::Label, &[after]));
+    words.extend(instruction(Op::Phi, &[ty, result, loaded, loads, null, from]));
+    words.extend(line);
+    editor.replace(load.at, words);
+    Some(())
+}
+
+/// Lets the phis of the blocks that follow divided ones name the labels with which these end.
+fn redirect_phis(editor: &mut Editor<'_>, module: &Module, ends: &BTreeMap<u32, u32>) {
+    for phi in module.instructions().filter(|i| i.op == Some(Op::Phi)) {
+        let mut words = phi.words.to_vec();
+        // The result type and the result precede pairs of a value and a label.
+        for parent in words.iter_mut().skip(4).step_by(2) {
+            *parent = ends.get(parent).copied().unwrap_or(*parent);
+        }
+        if words != phi.words {
+            editor.replace(phi.at, words);
+        }
+    }
 }
 
 /// Returns for each value of a function the conditions that all its uses have in common.

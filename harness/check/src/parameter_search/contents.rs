@@ -4,6 +4,7 @@ use super::Search;
 use super::candidate::{Candidate, Judged, Score, better};
 use super::open_parameter::{Parameter, binding_name, holds_parameters, provenance};
 use crate::CheckError;
+use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::chosen_parameters::INDEX;
 use crate::memory_layout::{runtime_stride, size_with_elements, walk_scalars};
@@ -62,7 +63,7 @@ impl Search<'_> {
                 d.kind == DescriptorKind::StorageBuffer
                     && !self.check.setup.is_given(d.slot)
                     && !tried.contains(&binding_name(d))
-                    && self.data_provenance(&sources, d) == Provenance::Operand
+                    && data_provenance(self.check, &sources, d) == Provenance::Operand
             };
             let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
             let contents = match best.faults.first() {
@@ -204,7 +205,7 @@ impl Search<'_> {
         let descriptors = &self.check.setup.descriptors;
         let is_packed = |name: &String| {
             let of_name = descriptors.iter().find(|d| binding_name(d) == *name);
-            of_name.is_some_and(|d| self.data_provenance(&packed, d) == Provenance::Operand)
+            of_name.is_some_and(|d| data_provenance(self.check, &packed, d) == Provenance::Operand)
         };
         let contents_of = |name: &String| if is_packed(name) { one_of(HALVES) } else { contents.to_owned() };
         chosen.inputs.extend(names.iter().map(|name| (name.clone(), contents_of(name))));
@@ -220,25 +221,25 @@ impl Search<'_> {
     pub(super) fn data_sources(&self, faulty: Place, provenance: Provenance) -> Vec<String> {
         let sources = self.flow.sources(faulty.instruction);
         let open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
-        open.filter(|d| self.data_provenance(&sources, d) == provenance).map(binding_name).collect()
+        open.filter(|d| data_provenance(self.check, &sources, d) == provenance).map(binding_name).collect()
     }
+}
 
-    /// Returns how a fault depends on the run-time array of a buffer: in the closest way of the scalars of
-    /// an element.
-    fn data_provenance(&self, sources: &FaultSources, d: &Descriptor) -> Provenance {
-        let block = d.block.as_deref().filter(|block| runtime_stride(block).is_some());
-        let Some(block) = block else { return Provenance::Unknown };
-        let module = &self.check.shader.source.module;
-        let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
-        let first = size_with_elements(block, 0);
-        let mut closest = Provenance::Unknown;
-        walk_scalars(block, size_with_elements(block, 1), &mut |element, _| {
-            if element.offset >= first {
-                closest = closest.min(sources.of(module, memory, block, element.offset));
-            }
-        });
-        closest
-    }
+/// Returns how a fault depends on the run-time array of a buffer: in the closest way of the scalars of
+/// an element.
+pub(super) fn data_provenance(check: &Check<'_>, sources: &FaultSources, d: &Descriptor) -> Provenance {
+    let block = d.block.as_deref().filter(|block| runtime_stride(block).is_some());
+    let Some(block) = block else { return Provenance::Unknown };
+    let module = &check.shader.source.module;
+    let memory = (Some(d.slot), &*check.setup.pointees_of(d.slot));
+    let first = size_with_elements(block, 0);
+    let mut closest = Provenance::Unknown;
+    walk_scalars(block, size_with_elements(block, 1), &mut |element, _| {
+        if element.offset >= first {
+            closest = closest.min(sources.of(module, memory, block, element.offset));
+        }
+    });
+    closest
 }
 
 /// Returns whether a shader reads integers from an image.

@@ -8,9 +8,10 @@ use assay_precision::Scalar;
 use std::fmt;
 
 /// Largest number of parameters that a text lists.
-const LISTED: usize = 16;
+const LISTED: usize = 12;
 
-/// Parameters of a shader, without elements of matrices, with their values in the rounds so far.
+/// Parameters of a shader, integers first, without elements of matrices, with their values in all
+/// rounds.
 pub(crate) struct ParameterValues {
     parameters: Vec<Parameter>,
     /// Values by round and parameter.
@@ -18,14 +19,22 @@ pub(crate) struct ParameterValues {
 }
 
 impl ParameterValues {
-    pub(crate) fn new(check: &Check<'_>) -> ParameterValues {
+    /// Returns the values in all rounds of a check; `None` if the shader has no parameters, or an input is not
+    /// there any more.
+    pub(crate) fn of(check: &Check<'_>) -> Option<ParameterValues> {
         let mut parameters = all_parameters(check);
         parameters.retain(|parameter| !parameter.in_matrix);
-        ParameterValues { parameters, rounds: Vec::new() }
+        parameters.sort_by_key(|parameter| !parameter.is_integer());
+        let mut values = ParameterValues { parameters, rounds: Vec::new() };
+        if values.parameters.is_empty() {
+            return None;
+        }
+        (0..check.setup.rounds).try_for_each(|round| check.setup.dispatch(round).map(|of| values.add(&of))).ok()?;
+        Some(values)
     }
 
     /// Adds the values of a round.
-    pub(crate) fn add(&mut self, dispatch: &Dispatch) {
+    fn add(&mut self, dispatch: &Dispatch) {
         let value = |parameter: &Parameter| {
             value_in(parameter, dispatch).map_or_else(|| "?".to_owned(), |bits| number_text(parameter, bits))
         };

@@ -35,9 +35,11 @@ fn a_race_of_other_sizes_is_named() {
     let result = searched(TILES);
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.starts_with("with --input params.count="), "{reason}");
-    assert!(reason.contains("invocations race, which is undefined behaviour: test.wgsl:12:"), "{reason}");
-    assert!(reason.contains("a barrier may be missing. With the chosen parameters, "), "{reason}");
+    assert!(reason.starts_with("data race at test.wgsl:12:"), "{reason}");
+    assert!(reason.contains(", which is undefined behaviour, with --input params.count="), "{reason}");
+    assert!(reason.contains(" (a barrier may be missing); with the chosen parameters, "), "{reason}");
+    let details = "\ndata race on workgroup memory: invocation 63, 0, 0 reads what this one writes, and nothing orders";
+    assert!(reason.contains(details), "{reason}");
     let ordered = searched(&TILES.replace("// BARRIER", "workgroupBarrier();"));
     assert_eq!(ordered.status, Status::Pass, "{ordered:?}");
 }
@@ -64,8 +66,8 @@ fn a_race_of_most_parameters_is_named() {
     let result = searched(&text(""));
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.starts_with("with the defaults invocations race, which is undefined behaviour:"), "{reason}");
-    assert!(reason.contains("test.wgsl:11:") && reason.contains("; a barrier may be missing. With the"), "{reason}");
+    assert!(reason.starts_with("data race at test.wgsl:11:"), "{reason}");
+    assert!(reason.contains(" with the defaults (a barrier may be missing); with the"), "{reason}");
     assert_eq!(searched(&text("workgroupBarrier();")).status, Status::Pass);
 }
 
@@ -98,9 +100,9 @@ fn a_race_of_all_parameters_that_say_something_is_named() {
     );
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::Undetermined, "{result:?}");
-    assert!(reason.starts_with("with --input params.rows=7 invocations race, which is undefined"), "{reason}");
-    let rest = "a barrier may be missing. With the defaults, the shader wrote none of";
-    assert!(reason.contains(rest), "{reason}");
+    assert!(reason.starts_with("data race at test.wgsl:7:"), "{reason}");
+    assert!(reason.contains(" with --input params.rows=7 (a barrier may be missing)\n"), "{reason}");
+    assert!(reason.contains("\nwith the defaults, the shader wrote none of"), "{reason}");
 }
 
 /// Results that a table of places orders: generated places collide, and those of a permutation do not.
@@ -128,7 +130,7 @@ fn the_access_for_which_an_array_is_long_is_named() {
             sums[id.x] = cells[id.x + 16u];
         }",
     );
-    let long = "with arrays of the usual lengths, an access is out of bounds at test.wgsl:4:";
+    let long = "the shader has undefined behaviour (out of bounds at test.wgsl:4:";
     assert!(result.notes.iter().any(|note| note.contains(long)), "{:?}", result.notes);
 }
 
@@ -152,11 +154,11 @@ fn a_race_that_parameters_skip_is_named() {
     let result = searched(&text);
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.contains(" invocations race, which is undefined behaviour: test.wgsl:6:"), "{reason}");
-    assert!(reason.contains("With the chosen parameters, which skip this access, "), "{reason}");
+    assert!(reason.starts_with("data race at test.wgsl:6:"), "{reason}");
+    assert!(reason.contains("; with the chosen parameters, which skip this access, "), "{reason}");
     // Places that depend on a parameter coincide for most of its values, too.
     let strided = searched(&text.replace("+ k) %", "+ k * params.paused) %")).reason.unwrap_or_default();
-    assert!(strided.starts_with("with the defaults invocations race") && !strided.contains("skip"), "{strided}");
+    assert!(strided.contains(", with the defaults; ") && !strided.contains("skip"), "{strided}");
 }
 
 #[test]
@@ -166,8 +168,9 @@ fn a_race_in_most_of_the_code_is_avoided_one_invocation_after_another() {
     let result = searched(&text);
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.starts_with("invocations race, which is undefined behaviour: test.wgsl:7:"), "{reason}");
-    assert!(reason.contains("; one after another, ") && result.is_meaningful(), "{reason}");
+    assert!(reason.starts_with("data race at test.wgsl:7:"), "{reason}");
+    let otherwise = "; with invocations executed one after another, ";
+    assert!(reason.contains(otherwise) && result.is_meaningful(), "{reason}");
 }
 
 #[test]
@@ -184,9 +187,8 @@ fn an_access_that_needs_robustness_is_named() {
     let result = searched(&text("id.x - 1u"));
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    let begin = "the shader accesses memory out of bounds, which is undefined behaviour unless the application enables \
-                 robustness: test.wgsl:4:";
-    assert!(reason.starts_with(begin) && reason.contains("; with it, "), "{reason}");
+    let unless = ", which is undefined behaviour unless the application enables robustness; with robustness, ";
+    assert!(reason.starts_with("access out of bounds at test.wgsl:4:") && reason.contains(unless), "{reason}");
     assert_eq!(searched(&text("id.x")).status, Status::Pass);
     // The shader is not to blame for inputs that Assay chose.
     let shifted = "struct Params { shift: u32 }

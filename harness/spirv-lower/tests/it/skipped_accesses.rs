@@ -1,8 +1,10 @@
 //! Accesses in operands that short-circuit evaluation skips.
 
 use assay_spirv::Module;
+use assay_spirv::module::Instruction;
 use assay_spirv::tables::Op;
 use assay_spirv_lower::with_skipped_accesses;
+use assay_spirv_rules::inspect::{ModuleSource, Report};
 use assay_testkit::spirv;
 
 /// A shader that loads `array[index]` as `element`, with code after the load, which may use
@@ -75,6 +77,39 @@ fn index_is_zero_where_the_second_operand_of_a_logical_operation_is_skipped() {
     assert_eq!(or.unwrap(), ["condition zero index"]);
     let first = "%is_five = OpIEqual %bool %element %five\n%both = OpLogicalAnd %bool %is_five %condition";
     assert_eq!(selections(first), None);
+}
+
+/// Returns whether a module breaks no rule.
+fn is_legal(module: &Module) -> bool {
+    let source = ModuleSource::from_words(module.words().to_vec()).expect("a module");
+    Report::new(&source).is_legal()
+}
+
+/// Returns whether each instruction with this code stands in the first block.
+fn are_in_first_block(module: &Module, op: Op) -> Vec<bool> {
+    let first = module.blocks().first().expect("a block").label;
+    let label = |i: Instruction<'_>| Some(module.block(module.block_at(i.index)?).label);
+    module.instructions().filter(|i| i.op == Some(op)).filter_map(label).map(|label| label == first).collect()
+}
+
+#[test]
+fn a_branch_skips_the_load_and_later_phis_name_the_block_after_it() {
+    let before = shader(
+        "%value = OpSelect %uint %condition %element %zero
+        OpSelectionMerge %last None
+        OpBranchConditional %condition %other %last
+        %other = OpLabel
+        OpBranch %last
+        %last = OpLabel
+        %chosen = OpPhi %uint %value %entry %five %other",
+    );
+    assert!(is_legal(&before));
+    let after = Module::parse(with_skipped_accesses(&before).expect("changes")).unwrap();
+    assert!(is_legal(&after));
+    // The index is loaded in the first block, and the element in another.
+    assert_eq!(are_in_first_block(&after, Op::Load), [true, false]);
+    assert_eq!(are_in_first_block(&after, Op::Select), [true, false]);
+    assert_eq!(after.instructions().filter(|i| i.op == Some(Op::Phi)).count(), 2);
 }
 
 #[test]

@@ -222,10 +222,11 @@ fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClas
     let (kind, image) = descriptor(module, class, element);
     let is_block = matches!(kind, Some(DescriptorKind::UniformBuffer | DescriptorKind::StorageBuffer));
     let block = is_block.then(|| layouts.type_layout(element));
-    let only_member = || match block.as_deref()? {
-        TypeLayout::Struct { members, .. } => match members.as_slice() {
+    // A block of GLSL or HLSL without an instance has the name of its only member, or its own.
+    let name_of_block = || match block.as_deref()? {
+        TypeLayout::Struct { name, members, .. } => match members.as_slice() {
             [member] => member.name.clone(),
-            _ => None,
+            _ => name.clone(),
         },
         _ => None,
     };
@@ -233,7 +234,7 @@ fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClas
         set: decoration(module, word, Decoration::DescriptorSet).unwrap_or(0),
         binding,
         variable: word,
-        name: module.names().of(word).or_else(only_member),
+        name: module.names().of(word).or_else(name_of_block),
         kind,
         count,
         block,

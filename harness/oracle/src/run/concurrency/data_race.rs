@@ -230,6 +230,8 @@ pub(crate) struct Conflict {
     pub(crate) other: Option<u32>,
     /// Set if this invocation writes, and if the other one does.
     writes: [bool; 2],
+    /// Set if a barrier between the two orders accesses to other classes of memory alone.
+    orders_other_memory: bool,
     /// Set if synchronisation that is not modelled may order them.
     maybe_ordered: bool,
     /// Set if one of them is possibly not made.
@@ -301,9 +303,12 @@ impl RaceDetector {
         let private = self.is_private || (when & PRIVATE != 0 && other != me);
         let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
         let maybe_ordered = ordered && !private;
+        let Epochs { buffers, images, workgroup } = self.epochs;
+        let orders_other_memory = same_group && !private && when & TIME < buffers.max(images).max(workgroup);
         let other = (other != me).then(|| other - 1);
         let writes = [true; 2];
-        Conflict { other, writes, maybe_ordered, uncertain: false, was_read: false, only_stores: true }
+        let (uncertain, was_read, only_stores) = (false, false, true);
+        Conflict { other, writes, orders_other_memory, maybe_ordered, uncertain, was_read, only_stores }
     }
 
     /// The granules of an access, each with its object.

@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
             let number = block;
             let block = &function.blocks[number as usize];
             self.count(&list, block.code.len(), block.at)?;
-            self.executed.insert(BlockNumber { function: callee, block: number });
+            self.executed.insert(BlockNumber { function: callee, block: number }, list.len());
             if self.is_repetition((call, number), &list, &waiting.0) {
                 return Err(self.never_ends(list[0] as usize));
             }

@@ -202,7 +202,8 @@ impl Run<'_> {
             [true, false] => "reads what this one writes",
             [false, _] => "writes what this one reads",
         };
-        let detail = || format!("{other} {what}, and nothing orders the two");
+        let order = if conflict.orders_other_memory { Fault::ORDERS_OTHER_MEMORY } else { "nothing orders the two" };
+        let detail = || format!("{other} {what}, and {order}");
         self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
     }
 
