@@ -85,6 +85,9 @@ pub fn text(check: &CheckResult) -> String {
         _ = writeln!(out, "  {warning}");
     }
     for note in notes {
+        // The line `chosen` has the options.
+        let options = check.chosen.as_ref().filter(|options| note.contains(options.as_str()));
+        let note = options.map_or_else(|| note.clone(), |options| note.replace(options.as_str(), "these options"));
         _ = writeln!(out, "  note: {note}");
     }
     for mismatch in check.mismatches.iter().take(SHOWN) {

@@ -292,11 +292,18 @@ impl ChosenParameters {
         };
         let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
         let given = if given.is_empty() { "the defaults" } else { given };
-        let is_other = |at: &&String| !self.reason.contains(at.as_str());
-        let long = self.long_access.as_ref().filter(is_other).map_or_else(String::new, |at| {
-            format!("; with arrays of the usual lengths, an access is out of bounds at {at}")
-        });
-        format!("with {given} {}; {} {chosen}{robust}{racing}{long}", self.reason, self.extent)
+        format!("with {given} {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
+    }
+
+    /// Returns a note on arrays that are longer than usual, which may hide a mistake of the shader.
+    pub(crate) fn note_on_lengths(&self) -> Option<String> {
+        let at = self.long_access.as_ref()?;
+        let lengths: Vec<String> = self.elements.iter().map(|(name, length)| format!("{name}={length}")).collect();
+        Some(format!(
+            "with an element for each invocation, the access at {at} is out of bounds, so Assay chose the lengths {}: \
+             make sure that the application's arrays are as long",
+            lengths.join(", ")
+        ))
     }
 
     /// Returns the options that set the same parameters, or the first ones of very many.

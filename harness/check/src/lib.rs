@@ -23,6 +23,7 @@ mod chosen_parameters;
 mod communication;
 mod compare;
 mod compared_constants;
+mod compared_extents;
 mod compile_options;
 mod compiler_table;
 mod composite_types;

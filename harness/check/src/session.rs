@@ -504,6 +504,7 @@ impl CheckSession {
             status::qualify_by_avoided_fault(result, &fault);
         }
         result.notes.extend(named.as_ref().map(ChosenParameters::note));
+        result.notes.extend(named.as_ref().and_then(ChosenParameters::note_on_lengths));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.

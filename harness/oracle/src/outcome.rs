@@ -422,7 +422,7 @@ pub enum CauseKind {
     Budget,
     /// The time limit of the interpretation ([`Limits::time`](crate::Limits::time)).
     Time,
-    /// A possible data race, which atomics may or may not exclude.
+    /// A possible data race, which atomics or barriers may or may not exclude.
     PossibleRace,
     /// Atomics by which workgroups that were not run may influence it.
     Sample,
@@ -466,7 +466,9 @@ impl std::fmt::Display for CauseKind {
             }
             CauseKind::Budget => "depends on an undecided branch with more alternatives than Assay follows",
             CauseKind::Time => "was not interpreted within the time limit, which --patience raises",
-            CauseKind::PossibleRace => "a possible data race: atomics may or may not order the accesses",
+            CauseKind::PossibleRace => {
+                "a possible data race: Assay does not follow the order that atomics or barriers may give"
+            }
             CauseKind::Sample => "depends on workgroups outside the interpreted subset",
         })
     }

@@ -8,6 +8,7 @@ use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
 use crate::chosen_parameters::{ChosenParameters, INDEX};
+use crate::compared_extents::ComparedExtent;
 use crate::dispatch_setup::DispatchSetup;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
@@ -274,7 +275,8 @@ impl Search<'_> {
         // A single parameter is covered by the ladder.
         let large = if count > 1 { [ladder[0], 64] } else { [1, 1] };
         let large = large.into_iter().filter(|value| *value > 1).flat_map(but_one);
-        for values in ladder.iter().map(|value| all(*value)).chain(strided).chain(large) {
+        let extents = self.extents(&base.parameters);
+        for values in extents.into_iter().chain(ladder.iter().map(|value| all(*value))).chain(strided).chain(large) {
             if count == 0 || self.is_done(&lead.best) {
                 break;
             }
@@ -291,6 +293,24 @@ impl Search<'_> {
             }
         }
         Ok(lead)
+    }
+
+    /// Returns the sides of the dispatch for the parameters with which the shader compares positions of
+    /// invocations, and the first side for others; `None` if there are none, or all sides are equal.
+    fn extents(&self, parameters: &[Parameter]) -> Option<Vec<Option<u64>>> {
+        let DispatchSetup { local, groups, .. } = &self.check.setup;
+        let side = |axis: usize| Some(u64::from(*local.get(axis)?) * u64::from(*groups.get(axis)?));
+        let compared = self.flow.compared_extents();
+        let axis_of = |parameter: &Parameter| {
+            let is_compared =
+                |extent: &&ComparedExtent| provenance(self.check, &extent.sources, parameter) == Provenance::Operand;
+            let last_index = || parameter.shown.rsplit_once('[')?.1.trim_end_matches(']').parse().ok();
+            compared.iter().find(is_compared).and_then(|extent| extent.axis.or_else(last_index))
+        };
+        let axes: Vec<Option<usize>> = parameters.iter().map(axis_of).collect();
+        let sides: Vec<Option<u64>> = axes.iter().map(|axis| side(axis.unwrap_or(0))).collect();
+        let differ = sides.iter().any(|side| *side != sides[0]);
+        (differ && axes.iter().any(Option::is_some)).then_some(sides)
     }
 
     /// Coordinate descent: changes one parameter at a time while that improves the score.

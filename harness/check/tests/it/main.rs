@@ -14,6 +14,7 @@ mod languages;
 mod multisampled;
 mod mutation_score;
 mod parameter_search;
+mod plausible_inputs;
 mod planted_errors;
 mod rearranged_chains;
 mod reduction;
