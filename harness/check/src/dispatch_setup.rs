@@ -6,7 +6,7 @@ use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::member_contents::MemberContents;
 use crate::memory_layout::{MemoryContents, MemoryPart, put_scalars, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
-use crate::parameter::{self, IN_TURN, ParameterValue, in_round};
+use crate::parameter::{self, IN_TURN, ParameterError, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
 use crate::store_bounds::StoreBounds;
@@ -497,6 +497,9 @@ impl DispatchSetup {
             let members = |path| MemberContents::new(place, path, source);
             match (exact(path), source) {
                 (Ok(values), BindingSource::Number(_)) => parts.values.extend(values),
+                (Err(what @ ParameterError::Wrong(_)), BindingSource::Number(_)) => {
+                    return Err(wrong(format!("{}: {what}", buffer.label())));
+                }
                 (found, _) => match members(path).or_else(|| members(&key)) {
                     Some(members) => parts.members.push(members),
                     None => _ = found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?,

@@ -67,19 +67,31 @@ pub(crate) fn has_member(descriptor: &Descriptor, path: &str) -> bool {
     has_member
 }
 
+/// Reason, as a phrase, for which a path and a text give no values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ParameterError {
+    /// The path names no scalar.
+    #[error("{0}")]
+    NoScalar(String),
+    /// The text gives no values for the scalars of the path.
+    #[error("{0}")]
+    Wrong(String),
+}
+
 /// Returns the values of each scalar at a path in memory of `bytes` bytes.
 ///
 /// # Errors
-/// The path names no scalar, or the text is not a value of its type; a phrase that names both.
+/// The path names no scalar, or the text is not a value of its type.
 pub(crate) fn values_at(
     contents: MemoryContents<'_>,
     bytes: u64,
     place: Option<Slot>,
     (path, text): (&str, &str),
-) -> Result<Vec<ParameterValue>, String> {
+) -> Result<Vec<ParameterValue>, ParameterError> {
+    use ParameterError::{NoScalar, Wrong};
     let offset = path.strip_prefix('@').map(|offset| offset.trim().parse::<u64>());
     if let Some(Err(_)) = offset {
-        return Err(format!("`{path}`: expected a byte offset after `@`"));
+        return Err(Wrong(format!("`{path}`: expected a byte offset after `@`")));
     }
     let path = if path.starts_with(['.', '[', '@']) { path.to_owned() } else { format!(".{path}") };
     let (mut found, mut wrong, mut there, mut count) = (Vec::new(), None, Vec::new(), 0);
@@ -110,23 +122,23 @@ pub(crate) fn values_at(
         }
     });
     if let Some(scalar) = wrong {
-        return Err(format!("`{path}`: `{text}` is not a value of type {scalar}"));
+        return Err(Wrong(format!("`{path}`: `{text}` is not a value of type {scalar}")));
     }
     if components.len() > 1 && !found.is_empty() && found.len() != components.len() {
         let (scalars, numbers) = (found.len(), components.len());
-        return Err(format!("`{path}` has {scalars} scalars, and `{text}` are {numbers} numbers"));
+        return Err(Wrong(format!("`{path}` has {scalars} scalars, and `{text}` are {numbers} numbers")));
     }
     if !found.is_empty() {
         return Ok(found);
     }
     if offset.is_some() {
-        return Err(format!("no scalar begins at byte {}", &path[1..]));
+        return Err(NoScalar(format!("no scalar begins at byte {}", &path[1..])));
     }
     let mut known = there.join(", ");
     if let Some(more) = (count as usize).checked_sub(there.len()).filter(|&more| more > 0) {
         _ = write!(known, " and {more} more");
     }
-    Err(format!("no scalar `{path}`; there are {known}"))
+    Err(NoScalar(format!("no scalar `{path}`; there are {known}")))
 }
 
 /// Writes the values of a round into the memory of its dispatch.
@@ -202,7 +214,8 @@ mod tests {
     fn parameters_are_found_by_path_and_by_offset() {
         let block = block();
         let find = |path: &str, text: &str| {
-            let found = values_at(MemoryContents::Block(&block), 20, None, (path, text))?;
+            let found = values_at(MemoryContents::Block(&block), 20, None, (path, text));
+            let found = found.map_err(|error| error.to_string())?;
             Ok::<_, String>(found.into_iter().map(|value| (value.offset, value.bits[0])).collect::<Vec<_>>())
         };
         for path in ["ne", ".ne", "@0"] {

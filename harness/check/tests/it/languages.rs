@@ -80,7 +80,7 @@ fn a_planted_error_in_glsl_is_found_at_its_line_of_the_included_file() {
     assert_eq!(failed.status, Status::Fail);
     check.explain(&mut failed, &device, false);
     let blamed = &failed.blamed.first().expect("an instruction").place;
-    assert!(blamed.contains("twice.glsl:2") && blamed.ends_with("return x * 2.0;"), "{blamed}");
+    assert!(blamed.contains("twice.glsl:2") && blamed.ends_with("`return x * 2.0`"), "{blamed}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn shader(after: &str) -> Module {
     spirv(&format!(
         "OpCapability Shader
         OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %input
+        OpEntryPoint GLCompute %main \"main\" %input %shared
         OpExecutionMode %main LocalSize 4 1 1
         OpDecorate %input BuiltIn LocalInvocationIndex
         %void = OpTypeVoid
