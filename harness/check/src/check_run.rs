@@ -11,6 +11,7 @@
 //! 7. compare with the expectations of the case file.
 
 use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
+use crate::chosen_parameters::LACKS_ORDER;
 use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
@@ -526,7 +527,7 @@ impl<'a> CheckRun<'a> {
         let CheckRun { check, only, mut result, sum, executed, causes, .. } = self;
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
-                if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
+                if elements == 1 { ("element may depend", "it was") } else { ("elements may depend", "they were") };
             result.notes.push(format!(
                 "{} {element} on {}; {they} checked against the {} observed in an instrumented run",
                 group_digits(elements),
@@ -587,10 +588,6 @@ impl<'a> CheckRun<'a> {
 const BEYOND_BUFFERS_IN_WGSL: &str = "  WebGPU keeps the accesses within the buffer, Vulkan does not: --api wgpu checks the shader as WebGPU \
                                       runs it, --robustness access with the bounds checks of the device";
 
-/// Advice to the author of a shader whose invocations race.
-const LACKS_ORDER: &str =
-    "  if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
-
 /// Advice to the author of a shader with an access out of bounds at a fixed place.
 const NO_INPUT_CHANGES: &str = "  the index depends on no input, so other inputs help only if a branch on them skips the \
                                 access";
@@ -626,7 +623,7 @@ impl UndefinedRounds {
         let flow = DataFlow::new(&check.shader.source.module);
         let advice = sources.map_or_else(
             || match self.races {
-                true => format!("{LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
+                true => format!("  {LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
                 false if self.first.is_some_and(|at| flow.has_fixed_place(at)) => NO_INPUT_CHANGES.to_owned(),
                 false => format!("  provide valid inputs with {}", check.parameter_options()),
             },

@@ -57,6 +57,10 @@ pub struct ChosenParameters {
 /// Clause on an action of a shader.
 const UNDEFINED: &str = "which is undefined behaviour";
 
+/// Advice to the author of a shader whose invocations race.
+pub(crate) const LACKS_ORDER: &str =
+    "if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
+
 /// A fault of a shader in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultText {
@@ -158,7 +162,10 @@ impl SearchExtent {
     /// Returns a race of candidates, where a check with the defaults says little.
     pub(crate) fn avoided_race(&self) -> Option<AvoidedFault> {
         let race = self.race.as_ref()?;
-        Some(race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" }))
+        let AvoidedFault { fault, details, otherwise } =
+            race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" });
+        let details = details.map(|details| format!("{details}\n{LACKS_ORDER}"));
+        Some(AvoidedFault { fault, details, otherwise })
     }
 }
 
@@ -300,8 +307,8 @@ impl ChosenParameters {
         let at = self.long_access.as_ref()?;
         let lengths: Vec<String> = self.elements.iter().map(|(name, length)| format!("{name}={length}")).collect();
         Some(format!(
-            "with an element for each invocation, the access at {at} is out of bounds, so Assay chose the lengths {}: \
-             make sure that the application's arrays are as long",
+            "with an element for each invocation, the access at {at} is out of bounds, so Assay chose the lengths {}; if \
+             the array is not meant to be longer, that access is a mistake",
             lengths.join(", ")
         ))
     }

@@ -605,7 +605,8 @@ impl DispatchSetup {
             };
             for members in self.members.iter().filter(|members| members.slot == descriptor.slot) {
                 let part: MemoryPart<'_> = (&mut data, &|steps| members.covers(steps));
-                self.generate(&label, contents, part, &members.source, round)?;
+                let name = format!("{label}{}", members.text());
+                self.generate(&name, contents, part, &members.source, round)?;
             }
             let resource = match &descriptor.texels {
                 Some(texels) if descriptor.kind == DescriptorKind::CombinedImageSampler => {

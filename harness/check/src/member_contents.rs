@@ -9,6 +9,8 @@ use assay_oracle::Slot;
 #[derive(Clone, Debug)]
 pub(crate) struct MemberContents {
     pub(crate) slot: Slot,
+    /// The path as text.
+    text: String,
     path: Vec<Step>,
     pub(crate) source: BindingSource,
 }
@@ -27,10 +29,15 @@ impl MemberContents {
         path: &str,
         source: &BindingSource,
     ) -> Option<MemberContents> {
-        let of = MemberContents { slot, path: steps(path)?, source: source.clone() };
+        let of = MemberContents { slot, text: path.to_owned(), path: steps(path)?, source: source.clone() };
         let mut names_any = false;
         contents.walk_scalars(bytes, &mut |_, steps| names_any |= of.covers(steps));
         names_any.then_some(of)
+    }
+
+    /// Returns the path as text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns whether the path names a scalar or the value that it is a part of.
@@ -78,8 +85,8 @@ mod tests {
     #[test]
     fn a_path_without_an_index_names_all_elements() {
         let covers = |path: &str, place: &[PathStep<'_>]| {
-            let path = steps(path).expect("a path");
-            MemberContents { slot: Slot::new(0, 0), path, source: BindingSource::Index }.covers(place)
+            let (text, path) = (path.to_owned(), steps(path).expect("a path"));
+            MemberContents { slot: Slot::new(0, 0), text, path, source: BindingSource::Index }.covers(place)
         };
         let member = |name| PathStep::Member(0, Some(name));
         let place = [member("lights"), PathStep::Index(3), member("color"), PathStep::Index(1)];

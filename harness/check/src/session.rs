@@ -498,9 +498,14 @@ impl CheckSession {
         result.chosen = (!chosen.is_empty()).then(|| chosen.join(" "));
         result.parameters = ParameterValues::of(check).map(|values| values.to_string());
         let avoided = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault);
-        let fruitless_race =
-            || self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined)?.avoided_race();
+        let fruitless = self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined);
+        let fruitless_race = || fruitless.and_then(SearchExtent::avoided_race);
         if let Some(fault) = avoided.or_else(fruitless_race) {
+            // Other values hardly help where most candidates race.
+            let advice = check.advice_to_vary().unwrap_or_default();
+            if let Some(reason) = result.reason.as_mut().filter(|_| fruitless.is_some() && !advice.is_empty()) {
+                *reason = reason.trim_end_matches(&advice).trim_end_matches("; ").to_owned();
+            }
             status::qualify_by_avoided_fault(result, &fault);
         }
         result.notes.extend(named.as_ref().map(ChosenParameters::note));

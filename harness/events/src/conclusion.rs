@@ -25,10 +25,10 @@ impl CheckResult {
     fn of_instructions(&self, traced: &TracedInstructions) -> String {
         let unrecorded = match &traced.unrecorded[..] {
             [] => String::new(),
-            names => format!("; not checked: {}", names.join(", ")),
+            names => format!(" other than {}", names.join(", ")),
         };
         let because = self.weakness().map_or_else(String::new, |weakness| format!(" ({weakness})"));
-        format!("{traced} checked one by one, all permitted{unrecorded}; the output alone says little{because}")
+        format!("{traced}{unrecorded} checked one by one, all permitted; the output alone says little{because}")
     }
 
     /// Returns the reason why the output says little about the shader.
@@ -50,7 +50,12 @@ impl CheckResult {
             return Some("the shader executed less than half of its instructions");
         }
         let score = mutations.as_ref().filter(|score| !score.is_meaningful())?;
-        Some(if score.is_known() { "it hides most wrong computations" } else { "it may hide wrong computations" })
+        Some(match (score.is_known(), score.hidden_kinds()) {
+            (false, _) => "it may hide wrong computations",
+            (true, [true, false]) => "it hides most wrong float computations",
+            (true, [false, true]) => "it hides most wrong integer computations",
+            (true, _) => "it hides most wrong computations",
+        })
     }
 }
 
@@ -96,8 +101,8 @@ mod tests {
             CheckResult { traced: Some(traced), ..pass(2000, 1) }.conclusion()
         };
         let nine = conclusion(9);
-        let said = "9 of 10 computations (1,200 results) checked one by one, all permitted; not checked: \
-                    OpAtomicIAdd; the output alone says little (few of its elements could have come out wrong)";
+        let said = "9 of 10 computations (1,200 results) other than OpAtomicIAdd checked one by one, all permitted; the \
+                    output alone says little (few of its elements could have come out wrong)";
         assert_eq!(nine, said);
         assert!(conclusion(2).contains("1 of 2,000 written elements"));
     }

@@ -63,7 +63,8 @@ impl std::fmt::Display for SkippedCode {
         let SkippedCode { branch, first, instructions, depends_on } = self;
         let plural = if *instructions == 1 { "" } else { "s" };
         let count = group_digits(instructions);
-        write!(f, "the branch at {branch} never leads to {count} instruction{plural} from {first}")?;
+        let from = if first == branch { String::new() } else { format!(" from {first}") };
+        write!(f, "the branch at {branch} never leads to {count} instruction{plural}{from}")?;
         match &depends_on[..] {
             [] => Ok(()),
             names => write!(f, "; it depends on {}", names.join(", ")),
@@ -160,6 +161,13 @@ impl MutationScore {
     /// be noticed, of all and of each kind, as far as is known.
     pub fn is_meaningful(&self) -> bool {
         self.is_known() && self.least_share() >= MutationScore::MEANINGFUL
+    }
+
+    /// Returns whether less than half of the errors in floats are noticed, and of those in integers and
+    /// booleans.
+    pub(crate) fn hidden_kinds(&self) -> [bool; 2] {
+        let is_hidden = |share| share < MutationScore::MEANINGFUL;
+        [self.floats, self.integers].map(|kind| kind.share().is_some_and(is_hidden))
     }
 
     /// Returns the least share of noticed errors, in hundredths: of all, of those in floats, or of

@@ -454,7 +454,9 @@ impl std::fmt::Display for CauseKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             CauseKind::Unspecified => "an undefined value",
-            CauseKind::NoRequirement => "the specification places no requirement on this result",
+            CauseKind::NoRequirement => {
+                "the specification places no requirement on this result for some permitted operands"
+            }
             CauseKind::Uninitialized => "this value was never written",
             CauseKind::Order => "depends on the order of invocations",
             CauseKind::SubgroupLayout => "depends on the subgroup layout, which is unknown",

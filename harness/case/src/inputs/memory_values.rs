@@ -3,7 +3,8 @@
 use super::input_range::{InputRange, RangeError, at_position};
 use super::random_rows::{linear, scalar_bits};
 use super::rng::{Rng, key};
-use super::special_values::SpecialValues;
+use super::special_values::{SpecialValues, near};
+use assay_float::Format;
 use assay_precision::Scalar;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub enum Mixture {
     /// Difficult values: special values and their neighbours, numbers with few or many significant
     /// bits, arbitrary bit patterns.
     Hard,
-    /// Uniform over the values of a range (for floats, over the representable ones).
+    /// Uniform over the numbers of a range; over the representable values of floats if an end is infinite.
     Range(InputRange),
 }
 
@@ -91,6 +92,13 @@ impl MemoryValues {
                 let kind = rng.below(5);
                 scalar_bits(self.scalar, &self.specials, kind, &mut rng)
             }
+            (ValueSource::Range(lo, hi), Scalar::Float(format)) if is_finite(format, [lo, hi]) => {
+                let [least, most] = [lo, hi].map(|end| format.to_f64(format.bits(end as i64)));
+                let part = (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
+                // No sum beyond the largest number, and rounding may leave the range.
+                let bits = near(format, least * (1.0 - part) + most * part);
+                at_position(i128::from(format.rank(bits)).clamp(lo, hi), self.scalar)
+            }
             (ValueSource::Range(lo, hi), scalar) => {
                 let count = (hi - lo) as u128 + 1;
                 let at = match u64::try_from(count) {
@@ -116,6 +124,11 @@ impl MemoryValues {
         let step = (self.key % count..).map(|step| step.max(1)).find(coprime).unwrap_or(1);
         ((index * step + self.key / 7) % count) as usize
     }
+}
+
+/// Returns whether the numbers at positions of a format are finite.
+fn is_finite(format: Format, positions: [i128; 2]) -> bool {
+    positions.iter().all(|position| format.to_f64(format.bits(*position as i64)).is_finite())
 }
 
 #[cfg(test)]
@@ -155,6 +168,18 @@ mod tests {
     fn values_are_in_their_range_and_depend_on_the_name() {
         let range = Mixture::Range("1..2".parse().unwrap());
         assert!(bits(Scalar::Float(F32), &range, 500).iter().all(|&b| (0x3f80_0000..=0x4000_0000).contains(&b)));
+        let across = Mixture::Range("-1..3".parse().unwrap());
+        for format in [F16, F32] {
+            let numbers: Vec<f64> =
+                bits(Scalar::Float(format), &across, 1000).iter().map(|b| format.to_f64(*b)).collect();
+            assert!(numbers.iter().all(|number| (-1.0..=3.0).contains(number)));
+            for (least, most) in [(-1.0, 0.0), (0.0, 1.0), (1.0, 2.0), (2.0, 3.0)] {
+                let part = numbers.iter().filter(|number| (least..most).contains(*number)).count();
+                assert!((200..300).contains(&part), "{part} numbers from {least} to {most}");
+            }
+        }
+        let unbounded = Mixture::Range("1..inf".parse().unwrap());
+        assert!(bits(Scalar::Float(F32), &unbounded, 100).iter().all(|b| (0x3f80_0000..=0x7f80_0000).contains(b)));
         let all = Mixture::Range("-9223372036854775808..9223372036854775807".parse().unwrap());
         assert_eq!(bits(Scalar::Int { width: 64, signed: true }, &all, 5).len(), 5);
         let other = MemoryValues::new(Scalar::Float(F32), &range, "another", 7, 0).unwrap();

@@ -38,7 +38,7 @@ Inputs:
   is one of:
     usual        floats of moderate size, small integers (default, round 0)
     hard         special values, their neighbours, any bits (default, round 1)
-    1.5..2       random numbers from a range
+    -1.5..2      random numbers from a range, uniformly
     NUMBER       this number everywhere; also zeros and ones
     0/1/2        one of these numbers in each round, in turn
     32,16        these numbers for the scalars of a vector or array, in order
