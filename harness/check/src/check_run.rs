@@ -662,5 +662,7 @@ pub(crate) fn executed_instructions(check: &Check<'_>, blocks: &ExecutedBlocks) 
         instructions: skipped.instructions,
         depends_on: parameters_of(check, skipped.branch.instruction),
     });
-    (executed > 0).then_some(ExecutedInstructions { instructions, executed, skipped })
+    let loops = check.program.loops_without_repetition(blocks);
+    let loops_without_repetition = loops.into_iter().map(|place| check.shader.location(place)).collect();
+    (executed > 0).then_some(ExecutedInstructions { instructions, executed, skipped, loops_without_repetition })
 }

@@ -57,6 +57,7 @@ mod candidate;
 mod contents;
 mod effort;
 mod growth;
+mod loops;
 mod mode_rounds;
 mod modes;
 mod open_parameter;
@@ -489,6 +490,7 @@ impl<'a> Search<'a> {
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
         let best = self.with_usual_flags(best)?;
+        let best = if best.score.defined == self.rounds { self.with_repeated_loops(best)? } else { best };
         if self.invocations == INVOCATIONS || self.effort.is_late() {
             return Ok(best);
         }
@@ -735,7 +737,7 @@ impl<'a> Search<'a> {
         self.has_defined |= score.defined == self.rounds;
         let Coverage { instructions, executed } = self.check.program.coverage(&candidate.executed);
         score.executed = executed;
-        let coverage = ExecutedInstructions { instructions, executed, skipped: None };
+        let coverage = ExecutedInstructions { instructions, executed, ..ExecutedInstructions::default() };
         let covers = coverage.is_meaningful();
         score.covered = score.narrow > 0 && covers;
         let writes_enough = written > 0 && Writes::is_enough(written, score.elements.0);

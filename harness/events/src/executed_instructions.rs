@@ -15,6 +15,10 @@ pub struct ExecutedInstructions {
     /// The branch that skips most of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<SkippedCode>,
+    /// Places of the loops that were entered and whose bodies then ran once at most, on average: what one
+    /// iteration leaves for the next was hardly checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops_without_repetition: Vec<String>,
 }
 
 /// Code to which a branch never led.
@@ -35,6 +39,9 @@ impl ExecutedInstructions {
     /// Reciprocal of the smallest share of instructions on which a meaningful verdict rests: half.
     pub const MEANINGFUL: u64 = 2;
 
+    /// Largest number of loops that a text lists.
+    const LISTED: usize = 2;
+
     /// Returns whether a verdict says something about the shader: one in
     /// [`ExecutedInstructions::MEANINGFUL`] instructions was executed.
     pub fn is_meaningful(&self) -> bool {
@@ -54,7 +61,15 @@ impl std::fmt::Display for ExecutedInstructions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ExecutedInstructions { executed, instructions, .. } = self;
         let plural = if *instructions == 1 { "" } else { "s" };
-        write!(f, "executed {} of {} instruction{plural}", group_digits(executed), group_digits(instructions))
+        write!(f, "executed {} of {} instruction{plural}", group_digits(executed), group_digits(instructions))?;
+        let loops = &self.loops_without_repetition;
+        let more = loops.len().saturating_sub(ExecutedInstructions::LISTED);
+        match &loops[..loops.len() - more] {
+            [] => return Ok(()),
+            [one] => write!(f, "; the loop at {one} ran once at most, on average")?,
+            some => write!(f, "; the loops at {} ran once at most, on average", some.join(" and "))?,
+        }
+        if more > 0 { write!(f, ", and {more} more") } else { Ok(()) }
     }
 }
 

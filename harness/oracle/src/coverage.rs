@@ -7,7 +7,7 @@ use crate::inst::Inst;
 use crate::possible_values::PossibleValues;
 use crate::program::Program;
 use assay_spirv::module::InstructionIndex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Number of executed instructions of a program.
@@ -86,6 +86,29 @@ impl Program {
             }
         }
         most
+    }
+
+    /// Returns the loops that were entered and whose bodies then ran once at most, on average, given the
+    /// executed blocks: the places of their headers. Loops that decide at their end whether to repeat are not
+    /// among them.
+    pub fn loops_without_repetition(&self, executed: &ExecutedBlocks) -> Vec<Place> {
+        let blocks = self.reachable_blocks(&self.possible);
+        // The blocks of a loop are in order, so that only its end leads back.
+        let header = |end: &BlockNumber| match &self.block(*end).end {
+            End::Jump(edge) if edge.block <= end.block => Some(BlockNumber { block: edge.block, ..*end }),
+            _ => None,
+        };
+        let mut repetitions: BTreeMap<BlockNumber, u64> = BTreeMap::new();
+        for end in &blocks {
+            if let Some(header) = header(end) {
+                *repetitions.entry(header).or_default() += executed.times(*end);
+            }
+        }
+        let is_short = |(header, repeated): &(BlockNumber, u64)| {
+            let entered = executed.times(*header).saturating_sub(*repeated);
+            entered > 0 && *repeated <= entered
+        };
+        repetitions.into_iter().filter(is_short).map(|(header, _)| self.block(header).at).collect()
     }
 
     fn entry_block(&self) -> BlockNumber {

@@ -1,4 +1,5 @@
-//! Inputs of a search as a programmer would choose them: sorted keys, sides of a grid, flags, packed halves.
+//! Inputs of a search as a programmer would choose them: sorted keys, sides of a grid, flags, packed halves,
+//! and loops that repeat.
 
 use crate::support::{SyntheticTarget, concluded, wgsl};
 use assay_check::{CheckSession, Options};
@@ -73,4 +74,21 @@ fn packed_halves_are_simple_numbers() {
     );
     assert_eq!(result.status, Status::Pass, "{result:?}");
     assert!(chosen.contains("--input pairs=one-of:939539456,"), "{chosen}: {result:?}");
+}
+
+#[test]
+fn loops_repeat() {
+    let (result, chosen) = searched(
+        "struct Params { count: u32, columns: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x >= p.count || p.count < 100u || p.columns < 256u { return; }
+            var sum = id.x;
+            for (var tile = 0u; tile < p.columns / 256u; tile++) { sum = sum * 3u + tile; }
+            data[id.x] = sum;
+        }",
+    );
+    assert_eq!((result.status, &*chosen), (Status::Pass, "--push count=256,columns=1024"), "{result:?}");
+    assert!(result.executed.unwrap().loops_without_repetition.is_empty());
 }
