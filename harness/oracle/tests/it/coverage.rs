@@ -4,9 +4,8 @@ use crate::support::*;
 use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Limits, Program, SkippedCode, Slot, SpecValues};
 use assay_spirv::Module;
 
-/// Runs WGSL once for each first word of its buffer. Returns the coverage of all runs, and the
-/// skipped code with the lines of its branch and of its beginning.
-fn covered(body: &str, words: &[u32]) -> (Coverage, Option<(u32, u32, u64)>) {
+/// Runs WGSL once for each first word of its buffer. Returns the program, and its executed blocks.
+fn executed(body: &str, words: &[u32]) -> (Program, ExecutedBlocks) {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> d: array<u32, 4>;
 fn much(x: u32) -> u32 {{ return ((x * 3u) ^ (x >> 5u)) + (x * x * 7u); }}
@@ -23,7 +22,17 @@ let x = d[0];
         let dispatch = Dispatch { groups: [1; 3], bindings, ..Dispatch::default() };
         executed.add(&program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}")).executed);
     }
-    let line = |place: assay_oracle::Place| place.line.expect("naga records lines");
+    (program, executed)
+}
+
+fn line(place: assay_oracle::Place) -> u32 {
+    place.line.expect("naga records lines")
+}
+
+/// Returns the coverage of all runs, and the skipped code with the lines of its branch and of its
+/// beginning.
+fn covered(body: &str, words: &[u32]) -> (Coverage, Option<(u32, u32, u64)>) {
+    let (program, executed) = executed(body, words);
     let skipped = program.skipped_code(&executed);
     let skipped = skipped.map(|SkippedCode { branch, first, instructions }| (line(branch), line(first), instructions));
     (program.coverage(&executed), skipped)
@@ -43,6 +52,17 @@ fn the_largest_skipped_code_is_named_with_its_branch() {
     let (all, skipped) = covered(body, &[5, 10, 3]);
     assert_eq!((all.executed, skipped), (all.instructions, None));
     assert_eq!((none.instructions, some.instructions), (all.instructions, all.instructions));
+}
+
+#[test]
+fn loops_whose_bodies_ran_once_are_named() {
+    let body = "var sum = 0u;\nfor (var i = 0u; i < x; i++) {\nsum = sum * 3u + i;\n}\nd[1] = sum;";
+    let loops = |words: &[u32]| {
+        let (program, executed) = executed(body, words);
+        program.loops_without_repetition(&executed).into_iter().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!((loops(&[0]), loops(&[1]), loops(&[0, 2])), (vec![6], vec![6], vec![6]));
+    assert_eq!((loops(&[2]), loops(&[1, 2])), (vec![], vec![]));
 }
 
 #[test]
