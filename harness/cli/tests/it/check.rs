@@ -78,7 +78,7 @@ fn a_check_that_writes_nothing_is_not_a_pass() {
     for (mutate, code) in [(&[][..], 0), (&["--mutate", "ulp:1000@OpFMul"], 1)] {
         let output = check("guard.wgsl", &text, mutate);
         assert_eq!(output.code, code, "{output:?}");
-        assert!(output.stdout.contains("chose --input p.n=1024"), "{output:?}");
+        assert!(output.stdout.contains("chosen    --input p.n=1024 (by Assay)"), "{output:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -223,7 +223,7 @@ fn robustness_and_recorded_subgroups_are_options() {
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = given[id.x + 4u]; }";
     assert_eq!(check("a.wgsl", apart, &[&on[..], &["--no-search"]].concat()).code, 2);
     let grown = check("a.wgsl", apart, &on);
-    assert!(grown.code == 0 && grown.stdout.contains("chose --elements given=260"), "{grown:?}");
+    assert!(grown.code == 0 && grown.stdout.contains("chosen    --elements given=260 (by Assay)"), "{grown:?}");
     let robust = check("a.wgsl", apart, &[&on[..], &["--robustness", "access2"]].concat());
     assert!(robust.code == 0 && robust.stdout.contains("compared  512 elements"), "{robust:?}");
     let seats = "@group(0) @binding(0) var<storage, read_write> seats: array<array<u32, 3>>;
@@ -278,7 +278,7 @@ fn the_search_chooses_robustness_for_vulkan_only() {
             textureStore(result, at, textureLoad(source, at - 1, 0));
         }";
     let chosen = check("a.wgsl", filter, &["--device", "llvmpipe"]);
-    assert!(chosen.code == 0 && chosen.stdout.contains("chose --robustness access, without which"), "{chosen:?}");
+    assert!(chosen.code == 0 && chosen.stdout.contains("chose these options, without which"), "{chosen:?}");
     // WGSL defines such a read, Vulkan without robustness does not.
     let passes = check("a.wgsl", filter, &["--api", "wgpu"]);
     assert!(passes.code == 0 && !passes.stdout.contains("search"), "{passes:?}");
