@@ -24,7 +24,7 @@ use assay_exec::{
 };
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
-    PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
+    PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
@@ -354,6 +354,20 @@ impl<'a> Check<'a> {
     /// interpreted dispatch may have undefined behaviour.
     pub(crate) fn excuse_of(&self, outcome: &Outcome) -> Option<String> {
         Some(self.described_fault(outcome.possible_faults.first()?, false).clause())
+    }
+
+    /// Returns a warning on a branch or selection that depends on a value that was never written.
+    pub(crate) fn uninitialized_warning(
+        &self,
+        UninitializedDecision { branch, value }: UninitializedDecision,
+    ) -> String {
+        let is_elsewhere = value.line.is_some() && value.line != branch.line;
+        let from = if is_elsewhere { format!(", read at {}", self.shader.location(value)) } else { String::new() };
+        format!(
+            "warning: the choice at {} depends on a value that was never written{from}: a variable may lack its initial \
+             value, and what depends on it may have any value",
+            self.shader.location(branch)
+        )
     }
 
     /// Returns a possible fault with its location.

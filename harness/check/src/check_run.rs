@@ -30,7 +30,7 @@ use assay_events::{
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
     Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Slot,
-    SubgroupLayout,
+    SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -49,6 +49,8 @@ pub(crate) struct CheckRun<'a> {
     /// Sum of the comparisons.
     sum: Comparison,
     executed: ExecutedBlocks,
+    /// The first branch or selection that depends on a value that was never written.
+    uninitialized: Option<UninitializedDecision>,
     /// Undetermined elements by cause and place.
     causes: BTreeMap<(String, String), u64>,
     undefined: UndefinedRounds,
@@ -157,6 +159,7 @@ impl<'a> CheckRun<'a> {
             result: check.blank(),
             sum: Comparison::default(),
             executed: ExecutedBlocks::default(),
+            uninitialized: None,
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
@@ -502,6 +505,7 @@ impl<'a> CheckRun<'a> {
             self.result.elements_undetermined += elements;
         }
         self.executed.add(&outcome.executed);
+        self.uninitialized = self.uninitialized.or(outcome.uninitialized);
         self.count_possible_faults(&outcome);
         self.sum.add(found);
     }
@@ -570,6 +574,7 @@ impl<'a> CheckRun<'a> {
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
+        result.notes.extend(self.uninitialized.map(|decision| check.uninitialized_warning(decision)));
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
         result.notes.extend(status::unchecked_parts(&result));
         result.notes.extend(status::infinite_operands(&result, infinite_constant(&check.shader.source.module)));

@@ -153,7 +153,7 @@ impl Check<'_> {
         result.notes.extend(stopped.map(not_judged));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
-                "the shader may have {fault}, so its instructions were checked in a variant with guards that exclude it"
+                "Assay cannot rule out {fault}, so the shader's instructions were checked in a variant with guards that exclude it"
             ));
         }
         if doubt.is_some() {
@@ -171,8 +171,8 @@ impl Check<'_> {
             return;
         }
         if traced.results > 0 {
-            let open = some(&open, "was executed, but any result is permitted for its operands");
-            result.notes.extend(open.into_iter().chain(some(&unexecuted, "was not executed")));
+            let open = some(&open, "for which any result is permitted");
+            result.notes.extend(open.into_iter().chain(some(&unexecuted, "that no invocation executed")));
         }
         if wrong.is_some() || traced.is_meaningful() {
             let warnings = status::thin_warnings(result, self.advice_to_vary().as_deref());
@@ -322,13 +322,8 @@ fn some(computations: &[String], clause: &str) -> Option<String> {
         0 => String::new(),
         more => format!("; and {} more", group_digits(more)),
     };
-    let each = if computations.len() == 1 { "it" } else { "each" };
-    (!computations.is_empty()).then(|| {
-        format!(
-            "{} computation{plural} could not be checked, because {each} {clause}: {named}{more}",
-            computations.len()
-        )
-    })
+    (!computations.is_empty())
+        .then(|| format!("{} computation{plural} {clause} could not be checked: {named}{more}", computations.len()))
 }
 
 #[cfg(test)]
@@ -340,12 +335,12 @@ mod tests {
     #[test]
     fn a_note_names_some_computations() {
         let all: Vec<String> = (1..=5).map(|line| format!("OpFMul at a.comp:{line}")).collect();
-        assert_eq!(some(&all[..0], "was not executed"), None);
-        let one = "1 computation could not be checked, because it was not executed: OpFMul at a.comp:1";
-        assert_eq!(some(&all[..1], "was not executed").as_deref(), Some(one));
-        let five = "5 computations could not be checked, because each was not executed: OpFMul at a.comp:1; OpFMul at \
+        assert_eq!(some(&all[..0], "that no invocation executed"), None);
+        let one = "1 computation that no invocation executed could not be checked: OpFMul at a.comp:1";
+        assert_eq!(some(&all[..1], "that no invocation executed").as_deref(), Some(one));
+        let five = "5 computations that no invocation executed could not be checked: OpFMul at a.comp:1; OpFMul at \
                     a.comp:2; OpFMul at a.comp:3; and 2 more";
-        assert_eq!(some(&all, "was not executed").as_deref(), Some(five));
+        assert_eq!(some(&all, "that no invocation executed").as_deref(), Some(five));
     }
 
     /// A recorded comparison must not be rearranged with a product that another variant records.

@@ -643,7 +643,7 @@ fn measure_mutations(check: &Check<'_>, result: &mut CheckResult, target: &dyn T
 
 /// Returns a note on a search that found nothing better than the defaults.
 fn fruitless_search(extent: &SearchExtent) -> String {
-    format!("{extent} found no parameters with which the check says more")
+    format!("{extent} found no parameters that it prefers; realistic ones may say more")
 }
 
 /// Returns true if the driver ended before it gave results.

@@ -37,6 +37,9 @@ pub struct Outcome {
     /// Undefined behaviour that the shader may have, in the order in which it was met: each kind at
     /// each instruction once.
     pub possible_faults: Vec<PossibleFault>,
+    /// The first branch or selection that an invocation certainly executed, and whose condition is computed
+    /// from a value that was never written.
+    pub uninitialized: Option<UninitializedDecision>,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.
     pub causes: Vec<Cause>,
@@ -67,6 +70,15 @@ impl Outcome {
     pub fn depends_on_layout(&self) -> bool {
         self.causes.iter().any(|cause| cause.kind == CauseKind::SubgroupLayout)
     }
+}
+
+/// A branch or selection that depends on `OpUndef` or on unwritten memory: on any value, which no rule forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UninitializedDecision {
+    /// The branch or `OpSelect`.
+    pub branch: Place,
+    /// The instruction that read the value; that of the branch for `OpUndef`.
+    pub value: Place,
 }
 
 /// Atomics whose recorded values have no modification order.

@@ -2,7 +2,7 @@
 //! Pass.
 
 use crate::support::{SyntheticTarget, on_each_driver, spoilt, wgsl};
-use assay_check::{Check, Expectation, MutatingTarget, Mutation, Options};
+use assay_check::{Check, Expectation, MutatingTarget, Mutation, Options, ShaderSource};
 use assay_events::{BindingWrites, CheckResult, Status, Writes};
 use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
@@ -229,4 +229,61 @@ fn a_workgroup_subset_without_writes_does_not_pass() {
     let result = spoilt(&guarded("i >= p.n"), &options("=100000"), |_| {});
     assert_eq!(result.status, Status::Pass, "{result:?}");
     assert_eq!(result.writes.unwrap().bindings[0].written, 128);
+}
+
+/// The module of a variable that one path leaves without a value: `OpUndef` in a phi.
+#[test]
+fn a_choice_by_a_value_that_was_never_written_is_a_warning() {
+    let shader = |first: &str| {
+        let text = format!(
+            "OpCapability Shader
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"main\" %id %data
+            OpExecutionMode %main LocalSize 64 1 1
+            OpDecorate %id BuiltIn GlobalInvocationId
+            OpDecorate %array ArrayStride 4
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %data DescriptorSet 0
+            OpDecorate %data Binding 0
+            %void = OpTypeVoid
+            %function = OpTypeFunction %void
+            %bool = OpTypeBool
+            %uint = OpTypeInt 32 0
+            %vector = OpTypeVector %uint 3
+            %inputs = OpTypePointer Input %vector
+            %array = OpTypeRuntimeArray %uint
+            %block = OpTypeStruct %array
+            %blocks = OpTypePointer StorageBuffer %block
+            %words = OpTypePointer StorageBuffer %uint
+            %zero = OpConstant %uint 0
+            %three = OpConstant %uint 3
+            %undef = OpUndef %uint
+            %id = OpVariable %inputs Input
+            %data = OpVariable %blocks StorageBuffer
+            %main = OpFunction %void None %function
+            %entry = OpLabel
+            %ids = OpLoad %vector %id
+            %i = OpCompositeExtract %uint %ids 0
+            %is_less = OpULessThan %bool %i {first}
+            %least = OpSelect %uint %is_less %i %three
+            %element = OpAccessChain %words %data %zero %i
+            OpStore %element %i
+            OpReturn
+            OpFunctionEnd"
+        );
+        ShaderSource::read("test.spvasm", text.as_bytes()).unwrap()
+    };
+    let check = |first| {
+        let shader = shader(first);
+        Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default()).unwrap()
+    };
+    let is_warning = |note: &String| {
+        note.starts_with("warning: the choice at test.spvasm:")
+            && note.contains("depends on a value that was never written")
+    };
+    let result = check("%undef");
+    assert!(result.notes.iter().any(is_warning), "{result:?}");
+    let result = check("%three");
+    assert!(!result.notes.iter().any(is_warning), "{result:?}");
 }

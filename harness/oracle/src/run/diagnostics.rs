@@ -1,7 +1,7 @@
 //! Diagnostics of a run: causes and faults.
 
 use crate::error::Place;
-use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, PossibleFault};
+use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, PossibleFault, UninitializedDecision};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
@@ -22,6 +22,8 @@ pub(crate) struct Log {
     pub(crate) image_reach: BTreeMap<usize, [u32; 3]>,
     /// Set if an access through a physical pointer may lie outside of all buffers.
     pub(crate) open_address: bool,
+    /// As [`Outcome::uninitialized`](crate::Outcome::uninitialized).
+    pub(crate) uninitialized: Option<UninitializedDecision>,
     /// Undefined behaviour of lanes that may not execute the instruction, or whose operands are
     /// undetermined.
     pub(crate) possible_faults: Vec<PossibleFault>,
@@ -63,8 +65,18 @@ impl Log {
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.image_reach.into_iter().for_each(|(object, size)| self.note_image_reach(object, size));
         self.open_address |= other.open_address;
+        self.uninitialized = self.uninitialized.or(other.uninitialized);
         other.possible_faults.into_iter().for_each(|fault| self.note_possible_fault(fault));
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
+    }
+
+    /// Notes a branch whose condition has a cause, if that is a value that was never written.
+    pub(crate) fn note_decision(&mut self, branch: Place, cause: u32) {
+        if self.uninitialized.is_none() && self.kind(cause) == CauseKind::Uninitialized {
+            // `OpUndef` has no place.
+            let value = self.causes.get(cause as usize).map_or(branch, |cause| cause.at);
+            self.uninitialized = Some(UninitializedDecision { branch, value });
+        }
     }
 
     /// Notes undefined behaviour that the shader may have.

@@ -116,7 +116,12 @@ impl Run<'_> {
             let (value, bits) = match self.columns[cond as usize].value(l).correlated(0) {
                 // The patterns of an undecided boolean: false, true.
                 Ok(selector) => self.picked(kind, &selector, &[y, x]),
-                Err(Some(cause)) if self.is_undefined(cause) => (AbstractValue::Unknown(cause), 0),
+                Err(Some(cause)) if self.is_undefined(cause) => {
+                    if !self.in_doubt && !self.forks.is_weak(l) {
+                        self.log.note_decision(self.here, cause);
+                    }
+                    (AbstractValue::Unknown(cause), 0)
+                }
                 Err(_) => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
             };
             let bound = bound_of_any(kind, [a, b].iter().map(|reg| (&self.columns[*reg as usize], l)));

@@ -533,6 +533,7 @@ impl<'a> Run<'a> {
             image_reach,
             open_address,
             possible_faults,
+            uninitialized: log.uninitialized,
             causes,
             instructions,
             work,

@@ -272,7 +272,12 @@ impl<'a> Run<'a> {
                     self.decided_by(cause, l);
                     vec![ways - 1]
                 }
-                AbstractValue::Unknown(_) => (0..ways).collect(),
+                AbstractValue::Unknown(cause) => {
+                    if !self.in_doubt && !self.forks.is_weak(l) {
+                        self.log.note_decision(self.here, cause);
+                    }
+                    (0..ways).collect()
+                }
                 value => match value.patterns(0) {
                     Ok(patterns) => patterns.into_iter().map(&choose).collect(),
                     Err(_) => (0..ways).collect(),
