@@ -232,3 +232,30 @@ fn no_length_is_advised_before_the_beginning_of_a_buffer() {
     assert!(error("+ 7").contains("--elements data=263"), "{}", error("+ 7"));
     assert!(!error("- 7").contains("--elements data="), "{}", error("- 7"));
 }
+
+/// All invocations read an element, and one writes it after a barrier of workgroup memory.
+#[test]
+fn a_barrier_that_orders_other_memory_is_named() {
+    let text = |barrier: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+            var<workgroup> parts: array<u32, 64>;
+            @compute @workgroup_size(64) fn main(
+                @builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32,
+            ) {{
+                parts[i] = sums[group.x] + i;
+                {barrier}
+                if i == 0u {{ sums[group.x] = parts[63] * 3u; }}
+            }}"
+        )
+    };
+    let run = |barrier: &str| {
+        let shader = wgsl(&text(barrier));
+        Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default())
+    };
+    let error = run("workgroupBarrier();").unwrap_err().to_string();
+    let told = "reads what this one writes, and the barrier between the two orders accesses to other memory alone; \
+                storageBarrier(), or textureBarrier() for storage textures orders them, too";
+    assert!(error.contains(told), "{error}");
+    assert_eq!(run("workgroupBarrier(); storageBarrier();").unwrap().status, Status::Pass);
+}
