@@ -626,17 +626,20 @@ impl UndefinedRounds {
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
         let flow = DataFlow::new(&check.shader.source.module);
+        let longer = options_for_reach(check, &self.reach);
+        // No length helps an access before the beginning of a buffer.
+        let is_lengthened = !longer.is_empty() && !self.precedes;
         let advice = sources.map_or_else(
             || match self.races {
                 true => format!("  {LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
-                false if self.first.is_some_and(|at| flow.has_fixed_place(at)) => NO_INPUT_CHANGES.to_owned(),
+                false if !is_lengthened && self.first.is_some_and(|at| flow.has_fixed_place(at)) => {
+                    NO_INPUT_CHANGES.to_owned()
+                }
                 false => format!("  provide valid inputs with {}", check.parameter_options()),
             },
             |sources| format!("  {sources}, or others of {}", check.parameter_options()),
         );
-        let longer = options_for_reach(check, &self.reach);
-        // No length helps an access before the beginning of a buffer.
-        if !longer.is_empty() && !self.precedes {
+        if is_lengthened {
             list.extend(
                 check.advice(&format!("  the accesses up to the first faults are in bounds with {}", longer.join(" "))),
             );
