@@ -1,9 +1,10 @@
 //! Parameters that the shader compares with the position of an invocation: the sides of a grid.
 
+use crate::own_elements::is_invocation_id;
 use crate::provenance::{DataFlow, FaultSources, used};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Type};
-use assay_spirv::tables::{BuiltIn, Decoration, Op};
+use assay_spirv::tables::Op;
 use std::collections::BTreeSet;
 
 /// A value with which the shader compares positions of invocations.
@@ -25,7 +26,7 @@ impl DataFlow<'_> {
             for (position, extent) in [(a, b), (b, a)] {
                 let Some(axis) = self.axis_of(position) else { continue };
                 let slice = self.slice(vec![extent], used);
-                if slice.ids.iter().all(|id| !is_position(module, *id)) {
+                if slice.ids.iter().all(|id| !is_invocation_id(module, *id)) {
                     extents.push(ComparedExtent { sources: FaultSources::of_operand(slice.sources), axis });
                 }
             }
@@ -38,7 +39,7 @@ impl DataFlow<'_> {
     fn axis_of(&self, value: u32) -> Option<Option<usize>> {
         let module = self.module();
         let ids = self.slice(vec![value], used).ids;
-        if !ids.iter().any(|id| is_position(module, *id)) {
+        if !ids.iter().any(|id| is_invocation_id(module, *id)) {
             return None;
         }
         let axes: BTreeSet<usize> = ids.iter().filter_map(|id| component(module, module.definition_of(*id)?)).collect();
@@ -71,13 +72,6 @@ fn compared(i: Instruction<'_>) -> Option<(u32, u32)> {
         &[a, b] if is_order => Some((a, b)),
         _ => None,
     }
-}
-
-/// Returns whether an id is the variable of the position of an invocation.
-fn is_position(module: &Module, id: u32) -> bool {
-    let position = BuiltIn::GlobalInvocationId.word();
-    let mut decorations = module.decorations(id);
-    decorations.any(|d| d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&position))
 }
 
 /// Returns the component of a vector that an instruction selects.

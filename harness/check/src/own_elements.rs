@@ -118,7 +118,8 @@ impl<'a> OwnElements<'a> {
     }
 }
 
-fn is_invocation_id(module: &Module, variable: u32) -> bool {
+/// Returns whether a variable is the built-in `GlobalInvocationId`.
+pub(crate) fn is_invocation_id(module: &Module, variable: u32) -> bool {
     let mut decorations = module.decorations(variable);
     decorations.any(|d| {
         d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&BuiltIn::GlobalInvocationId.word())

@@ -223,30 +223,27 @@ impl<'a> DataFlow<'a> {
     /// Returns whether the place that an instruction accesses is computed from constants and built-in
     /// variables alone.
     pub(crate) fn has_fixed_place(&self, at: InstructionIndex) -> bool {
-        let i = self.module.instruction(at);
-        let operand = |number| i.operand(number).into_iter().collect();
-        match i.op {
-            Some(Op::Load | Op::Store) => i.operand(0).is_some_and(|pointer| self.is_fixed(self.address(pointer))),
-            Some(Op::AccessChain | Op::InBoundsAccessChain) => {
-                i.result().is_some_and(|pointer| self.is_fixed(self.address(pointer)))
-            }
-            Some(Op::ImageRead | Op::ImageWrite | Op::ImageFetch) => self.is_fixed(operand(1)),
-            _ => false,
-        }
+        self.place(at).is_some_and(|values| self.is_fixed(values))
     }
 
     /// Returns whether the place that an instruction accesses is computed from the result of an atomic,
     /// such as that of a counter of a list.
     pub(crate) fn has_place_by_atomic(&self, at: InstructionIndex) -> bool {
-        let i = self.module.instruction(at);
-        let values = match i.op {
-            Some(Op::Load | Op::Store) => i.operand(0).map(|pointer| self.address(pointer)),
-            Some(Op::ImageRead | Op::ImageWrite) => i.operand(1).map(|coordinates| vec![coordinates]),
-            _ => None,
-        };
-        let ids = values.map(|values| self.slice(values, used).ids).unwrap_or_default();
+        let ids = self.place(at).map(|values| self.slice(values, used).ids).unwrap_or_default();
         let mut definitions = ids.iter().filter_map(|id| self.module.definition_of(*id)?.op);
         definitions.any(|op| op.info().class == InstructionClass::Atomic)
+    }
+
+    /// Returns the values from which the place that an instruction accesses is computed; `None` if it
+    /// accesses none.
+    fn place(&self, at: InstructionIndex) -> Option<Vec<u32>> {
+        let i = self.module.instruction(at);
+        match i.op? {
+            Op::Load | Op::Store => i.operand(0).map(|pointer| self.address(pointer)),
+            Op::AccessChain | Op::InBoundsAccessChain => i.result().map(|pointer| self.address(pointer)),
+            Op::ImageRead | Op::ImageWrite | Op::ImageFetch => i.operand(1).map(|coordinates| vec![coordinates]),
+            _ => None,
+        }
     }
 
     /// Returns the ids from which the operands of an instruction are computed.
