@@ -665,6 +665,7 @@ impl DispatchSetup {
     ) -> Result<(), CheckError> {
         let bytes = part.0.len() as u64;
         match source {
+            // [`DispatchSetup::fill`] copies bytes, and [`DispatchSetup::parts`] refuses them for a part.
             BindingSource::File(_) | BindingSource::Bytes(_) => {}
             BindingSource::Index => put_scalars(contents, part, |_, scalar, index| integer_bits(scalar, index)),
             BindingSource::OneOf(numbers) => {

@@ -231,7 +231,7 @@ fn a_workgroup_subset_without_writes_does_not_pass() {
     assert_eq!(result.writes.unwrap().bindings[0].written, 128);
 }
 
-/// The module of a variable that one path leaves without a value: `OpUndef` in a phi.
+/// `OpUndef`, which compilers make of a variable without a value, in a comparison.
 #[test]
 fn a_choice_by_a_value_that_was_never_written_is_a_warning() {
     let shader = |first: &str| {
