@@ -1,8 +1,6 @@
 //! The check of a shader: its preparation, interpretation and diagnosis.
 
-use crate::atomic_failures::element_at;
 use crate::check_run::{CheckRun, FinishedRun};
-use crate::chosen_parameters::FaultText;
 use crate::compute_guards::image_store_guards;
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
@@ -13,7 +11,6 @@ use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
 use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::open_results::open_operands;
 use crate::provenance::DataFlow;
-use crate::selected_access::is_only_selected;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
@@ -23,8 +20,8 @@ use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
 };
 use assay_oracle::{
-    Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
-    PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout, UninitializedDecision,
+    Cause, CauseKind, Copies, Dispatch, Filtering, Limits, Offsets, Outcome, Place, PossibleFault, Program,
+    RobustAlignment, Robustness, RunError, Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
@@ -74,25 +71,6 @@ pub struct BundleDestination<'a> {
 
 /// Prefix of the description of a running round, before its number.
 const ROUND_PREFIX: &str = "running round ";
-
-/// Description of a dynamic error in WGSL: an access out of bounds, a data race or an endless loop.
-///
-/// "Memory accesses will be restricted to (..) any part of a resource bound to a variable in the
-/// WGSL module (..). Otherwise, the program may not behave as described in the rest of this
-/// specification. These effects may be non-local" (WGSL, "Errors"). So no bound resource can be
-/// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
-/// also omits later stores of the invocation.
-pub(crate) const DYNAMIC_ERROR: &str =
-    "has a dynamic error (after which WGSL does not define the contents of bound resources)";
-
-/// Description of a loop that exceeds the interpreter's limits, which is not a proof.
-pub(crate) const SEEMS_ENDLESS: &str = "seems to run endlessly";
-
-/// Description of a loop in which a state repeats.
-pub(crate) const ENDLESS: &str = "runs endlessly";
-
-/// Largest number of faults listed.
-const FAULTS: usize = 5;
 
 impl<'a> Check<'a> {
     /// Prepares a shader.
@@ -603,84 +581,6 @@ impl<'a> Check<'a> {
         format!("warning: {violation}{}", self.advice("; --strict makes this an error").unwrap_or_default())
     }
 
-    /// Returns the first fault on one line.
-    pub(crate) fn first_fault(&self, outcome: &Outcome) -> String {
-        self.faults(outcome).first().map(|first| on_one_line(first)).unwrap_or_default()
-    }
-
-    /// Returns the first faults as lines, one of each kind in a line of the source.
-    pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
-        let mut seen = BTreeSet::new();
-        let is_first = |fault: &&Fault| {
-            let binding = fault.memory.map(|memory| match memory {
-                FaultMemory::Binding(slot, _) => Some(slot),
-                FaultMemory::Workgroup | FaultMemory::Push => None,
-            });
-            let at = fault.at.line.ok_or(fault.at.instruction);
-            seen.insert((at, fault.kind, binding))
-        };
-        let first = outcome.faults.iter().filter(is_first).take(FAULTS);
-        let mut lines: Vec<String> = first.map(|fault| self.fault_lines(fault)).collect();
-        if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
-            lines.push(format!("  and {more} more"));
-        }
-        lines
-    }
-
-    /// Returns the first fault of a kind on one line, of the first round that has any.
-    pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<Fault> {
-        (0..self.setup.rounds).find_map(|round| {
-            let mut dispatch = self.dispatch(round, target).ok()?;
-            self.put_synthetic_addresses(&mut dispatch);
-            dispatch.only = self.chosen_workgroups();
-            let outcome = self.permitted(&dispatch).ok()?;
-            outcome.faults.into_iter().find(|fault| fault.kind == kind)
-        })
-    }
-
-    /// Returns the first benign race on one line.
-    pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
-        outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
-    }
-
-    /// Returns a fault as lines.
-    fn fault_lines(&self, fault: &Fault) -> String {
-        let FaultText { place, what } = self.fault_text(fault);
-        format!("  {place}\n    {what}")
-    }
-
-    /// Returns a fault in words.
-    pub(crate) fn fault_text(&self, fault: &Fault) -> FaultText {
-        let [x, y, z] = fault.invocation;
-        let place = self.shader.location(fault.at);
-        let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
-        let is_inside = (fault.at.instruction.0 as usize) < self.shader.source.module.len();
-        let is_selected = is_inside
-            && fault.kind == FaultKind::OutOfBounds
-            && is_only_selected(&self.shader.source.module, fault.at.instruction);
-        let selected = if is_selected { SELECTED } else { "" };
-        let barriers = match fault.lacks_semantics() {
-            true => format!("; {} orders them, too", self.shader.language.memory_barriers()),
-            false => String::new(),
-        };
-        let what = format!("{}{memory}: {}{barriers} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail);
-        FaultText { place, what }
-    }
-
-    /// Returns the memory of a fault as part of a sentence.
-    fn accessed(&self, memory: FaultMemory) -> String {
-        match memory {
-            FaultMemory::Workgroup => " on workgroup memory".to_owned(),
-            FaultMemory::Push => " on the push constants".to_owned(),
-            FaultMemory::Binding(slot, offset) => {
-                let descriptor = self.setup.descriptors.iter().find(|d| d.slot == slot);
-                let label = descriptor.map_or_else(|| slot.to_string(), Descriptor::label);
-                let element = descriptor.and_then(|d| element_at(d, u64::try_from(offset).ok()?));
-                format!(" on {label}{}", element.unwrap_or_default())
-            }
-        }
-    }
-
     pub(crate) fn cause(&self, cause: Option<&Cause>) -> (String, String) {
         match cause {
             Some(cause) => {
@@ -707,27 +607,9 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Hint at a faulty access whose value is one alternative of a selection.
-const SELECTED: &str = "; the compiler evaluates both alternatives of the selection: choose by `if` instead";
-
 /// Cause of an undetermined conversion to an integer: "behavior is undefined if Result Type is not
 /// wide enough to hold the converted value" (SPIR-V, OpConvertFToU and OpConvertFToS).
 const OUT_OF_RANGE: &str = "the operand may be outside of the integer's range, or NaN, which gives any result";
-
-/// Describes the faults of an outcome: endless loops, if there are no others.
-pub(crate) fn description_of_faults(outcome: &Outcome) -> &'static str {
-    let only = |kinds: &[FaultKind]| outcome.faults.iter().all(|fault| kinds.contains(&fault.kind));
-    match () {
-        () if only(&[FaultKind::Repetition]) => ENDLESS,
-        () if only(&[FaultKind::Repetition, FaultKind::Endless]) => SEEMS_ENDLESS,
-        () => "has undefined behaviour",
-    }
-}
-
-/// Joins the lines of one fault from [`Check::faults`].
-pub(crate) fn on_one_line(fault: &str) -> String {
-    fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
-}
 
 pub(crate) fn oracle(shader: &ShaderSource, error: impl ToString) -> CheckError {
     CheckError::Oracle { name: shader.name.clone(), what: error.to_string() }

@@ -10,11 +10,11 @@
 //! 6. relax copies of memory that the first interpretation took literally;
 //! 7. compare with the expectations of the case file.
 
-use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
 use crate::chosen_parameters::LACKS_ORDER;
 use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
+use crate::fault_text::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
@@ -602,14 +602,13 @@ impl UndefinedRounds {
     /// checked.
     pub(crate) fn add(&mut self, check: &Check<'_>, (round, so): (u32, &str), outcome: &Outcome) -> UnjudgedRound {
         let what = description_of_faults(outcome);
-        let first = outcome
-            .faults
-            .first()
+        let first_fault = check.ordered_faults(outcome).first().copied();
+        let first = first_fault
             .map_or_else(String::new, |fault| format!(": {} at {}", fault.kind, check.fault_text(fault).place));
         self.count += 1;
         self.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
         self.other |= ![ENDLESS, SEEMS_ENDLESS].contains(&what);
-        self.first = self.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
+        self.first = self.first.or(first_fault.map(|fault| fault.at.instruction));
         if self.faults.is_empty() {
             let precedes = |fault: &Fault| matches!(fault.memory, Some(FaultMemory::Binding(_, offset)) if offset < 0);
             self.faults = check.faults(outcome);
@@ -632,9 +631,7 @@ impl UndefinedRounds {
         let advice = sources.map_or_else(
             || match self.races {
                 true => format!("  {LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
-                false if !is_lengthened && self.first.is_some_and(|at| flow.has_fixed_place(at)) => {
-                    NO_INPUT_CHANGES.to_owned()
-                }
+                false if self.first.is_some_and(|at| flow.has_fixed_place(at)) => NO_INPUT_CHANGES.to_owned(),
                 false => format!("  provide valid inputs with {}", check.parameter_options()),
             },
             |sources| format!("  {sources}, or others of {}", check.parameter_options()),
@@ -644,7 +641,9 @@ impl UndefinedRounds {
                 check.advice(&format!("  the accesses up to the first faults are in bounds with {}", longer.join(" "))),
             );
         }
-        list.extend(check.advice(&advice));
+        if !is_lengthened || advice != NO_INPUT_CHANGES {
+            list.extend(check.advice(&advice));
+        }
         if check.shader.wgsl().is_some() && !check.setup.wgsl && !self.reach.is_empty() {
             list.extend(check.advice(BEYOND_BUFFERS_IN_WGSL));
         }

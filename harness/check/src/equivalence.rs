@@ -13,10 +13,11 @@
 //! Values that a case file expects are compared with the permitted sets of the first module.
 
 use crate::CheckError;
-use crate::check::{Check, description_of_faults, on_one_line, oracle};
+use crate::check::{Check, oracle};
 use crate::check_run::{UndefinedRounds, executed_instructions};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
+use crate::fault_text::{description_of_faults, on_one_line};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use crate::status::{hollow_reason, qualify_by_benign_race};
 use assay_events::{

@@ -11,7 +11,8 @@
 //! are those of a shader with guards ([`crate::operand_guards`]), run with robust buffer access.
 //!
 //! A variant records some of the instructions, since drivers take long to compile many stores. Their
-//! number follows from the time that the last variant took. Rounds with different modes
+//! number follows from the time that the last variant took. Once one has taken long, the loops of the
+//! others are not unrolled ([`crate::rolled_loops`]). Rounds with different modes
 //! ([`crate::parameter_search`]) execute different instructions: each records those that no earlier one
 //! executed.
 
@@ -19,6 +20,7 @@ use crate::check::Check;
 use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument, name};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
+use crate::rolled_loops::rolled;
 use crate::status;
 use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::Target;
@@ -26,12 +28,13 @@ use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
 use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Instructions that the first variant records, and the most that one records.
-const PROBES: (usize, usize) = (16, 64);
+const PROBES: (usize, usize) = (4, 64);
 
 /// Time of a variant below which the next one records twice as many instructions. One that takes
 /// twice this time is followed by one that records half as many.
@@ -43,7 +46,7 @@ const ROWS: u64 = 1 << 18;
 /// Least number of records of an instruction that are checked, if there are as many.
 const LEAST_ROWS: u64 = 256;
 
-/// Time after which no further variant is run.
+/// Time after which no further variant is run, with the usual patience.
 const TIME: Duration = Duration::from_secs(60);
 
 /// Time that the device took for the shader, in seconds, above which no variant is run: it takes
@@ -51,6 +54,7 @@ const TIME: Duration = Duration::from_secs(60);
 const SLOW: f64 = 4.0;
 
 /// The instrumented variants of one module.
+#[derive(Clone, Copy)]
 struct Variants<'a> {
     /// The shader, perhaps with guards.
     of: &'a Module,
@@ -77,6 +81,8 @@ struct JudgedInstructions {
     doubt: Option<String>,
     /// Reason why some instructions were not judged.
     stopped: Option<String>,
+    /// The instructions for which the time did not suffice, as they are named to users.
+    late: Vec<String>,
 }
 
 impl Check<'_> {
@@ -147,10 +153,14 @@ impl Check<'_> {
                 return;
             }
         };
-        let JudgedInstructions { traced, frequent, wrong, doubt, stopped, open, unexecuted, .. } =
-            self.judge_instructions(&rounds, target, &variants);
+        let JudgedInstructions { traced, frequent, wrong, doubt, stopped, late, open, unexecuted, .. } =
+            self.judge_instructions(&rounds, target, variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
+        let advice = self.advice(" (--patience 4 permits more)").unwrap_or_default();
+        result
+            .notes
+            .extend(some(&late, &format!("for which {} s did not suffice{advice}", self.variants_time().as_secs())));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
                 "Assay cannot rule out {fault}, so the shader's instructions were checked in a variant with guards that exclude it"
@@ -182,8 +192,9 @@ impl Check<'_> {
     }
 
     /// Runs the variants of the rounds until one has a wrong instruction.
-    fn judge_instructions(&self, rounds: &[u32], target: &dyn Target, variants: &Variants<'_>) -> JudgedInstructions {
+    fn judge_instructions(&self, rounds: &[u32], target: &dyn Target, variants: Variants<'_>) -> JudgedInstructions {
         let started = Instant::now();
+        let rolled = LazyCell::new(|| rolled(variants.of));
         let (mut indices, unrecorded) = computations(variants.of, &self.setup.entry, self.id_bound());
         let reachable = self.program.reachable_instructions();
         indices.retain(|index| reachable.contains(&self.original(variants.of, *index)));
@@ -191,6 +202,7 @@ impl Check<'_> {
         let traced = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         let mut found = JudgedInstructions { traced, ..JudgedInstructions::default() };
         let (mut probes, mut last) = (PROBES.0, Duration::ZERO);
+        let mut current = variants;
         let mut rounds = rounds.iter().copied();
         let (mut round, mut rest) = (rounds.next().unwrap_or(0), indices.clone());
         loop {
@@ -201,8 +213,8 @@ impl Check<'_> {
                 continue;
             }
             // The next variant takes about as long as the last one.
-            if started.elapsed() + last > TIME {
-                found.stopped = Some(format!("that would take longer than {} s", TIME.as_secs()));
+            if started.elapsed() + last > self.variants_time() {
+                found.late = rest.iter().map(|index| self.titled(variants.of, *index)).collect();
                 break;
             }
             // The range of a variant has no instructions that an earlier round executed.
@@ -210,8 +222,15 @@ impl Check<'_> {
             let run = rest.windows(2).position(has_executed).map_or(rest.len(), |at| at + 1);
             let part: Vec<u32> = rest.drain(..probes.min(run)).collect();
             let before = Instant::now();
-            let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target, variants);
+            let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target, current);
             last = before.elapsed();
+            if last > QUICK
+                && std::ptr::eq(current.of, variants.of)
+                && let Some(rolled) = rolled.as_ref()
+            {
+                // The next one may be quick.
+                (current.of, last) = (rolled, Duration::ZERO);
+            }
             probes = match last {
                 quick if quick < QUICK => (2 * probes).min(PROBES.1),
                 slow if slow > 2 * QUICK => (probes / 2).max(1),
@@ -246,7 +265,7 @@ impl Check<'_> {
                 let made = self.shader.source.module.instruction(InstructionIndex(blame.instruction)).result();
                 let Some(at) = made.and_then(|result| variants.of.definition_index(result)) else { return false };
                 let alone = at.0..at.0 + 1;
-                let judged = self.judge_part(alone, (round, rows), target, variants);
+                let judged = self.judge_part(alone, (round, rows), target, current);
                 judged.is_ok_and(|judged| judged.iter().any(|(_, probe)| probe.blame.is_some()))
             };
             found.wrong = blamed.iter().find(is_wrong_alone).cloned();
@@ -259,11 +278,16 @@ impl Check<'_> {
             }
             break;
         }
-        if found.stopped.is_none() && found.wrong.is_none() && found.doubt.is_none() {
+        if found.stopped.is_none() && found.late.is_empty() && found.wrong.is_none() && found.doubt.is_none() {
             let left_out = indices.into_iter().filter(|index| !found.executed.contains(index));
             found.unexecuted = left_out.map(|index| self.titled(variants.of, index)).collect();
         }
         found
+    }
+
+    /// Returns the time after which no further variant is run.
+    fn variants_time(&self) -> Duration {
+        TIME.saturating_mul(u32::try_from(self.limits.patience()).unwrap_or(u32::MAX))
     }
 
     /// Returns an instruction of a variant as it is named to users: `OpFDiv at blur.comp:3:4: x / y`.
@@ -281,7 +305,7 @@ impl Check<'_> {
         Range { start: from, end: to }: Range<u32>,
         (round, rows): (u32, u64),
         target: &dyn Target,
-        variants: &Variants<'_>,
+        variants: Variants<'_>,
     ) -> Result<Vec<(u32, JudgedProbe)>, String> {
         let module = variants.of;
         let recorded = ProbeSelection::Computations { from, to, bound: self.id_bound() };

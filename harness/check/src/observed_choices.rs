@@ -10,8 +10,9 @@
 //! If no modification order explains the history, or the subgroup layout is impossible, that is a
 //! failure of its own.
 
-use crate::check::{Check, on_one_line};
+use crate::check::Check;
 use crate::compare::{Comparison, compare};
+use crate::fault_text::on_one_line;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};

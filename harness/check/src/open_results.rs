@@ -20,7 +20,7 @@ pub(crate) fn open_operands(i: &Instruction<'_>, name: &str) -> Option<&'static 
         "Pow" => "its first operand may be zero or below, or the result infinite",
         "Exp" | "Exp2" => "the result may be infinite",
         "Normalize" => "the vector may be zero, or its length infinite",
-        "FClamp" | "NClamp" => "the minimum may be above the maximum",
+        "FClamp" | "NClamp" | "SClamp" | "UClamp" => "the minimum may be above the maximum",
         "SmoothStep" => "the first edge may be no less than the second",
         "OpFDiv" => "the divisor may be zero, very small or very large, or the result infinite",
         "OpFRem" | "OpFMod" => "the divisor may be zero, or the quotient infinite",

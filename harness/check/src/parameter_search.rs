@@ -251,7 +251,8 @@ pub(crate) fn search_until(
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL) && before.covered;
     let is_judged = best.score.defined == search.rounds && best.score.judged > Judged::Little;
     let says_something = best.score.narrow > 0 || is_judged;
-    let says_more = (best.score.varied, best.score.noticed) > (before.varied, before.noticed);
+    let says_more =
+        (best.score.varied, best.score.noticed, best.score.busy) > (before.varied, before.noticed, before.busy);
     let is_other = best.chosen != ChosenParameters::default();
     let is_better = is_other && best.score > before && says_something && (says_more || !was_enough);
     let faulty: u32 = effort.faults.values().sum();
@@ -643,7 +644,8 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut written, mut most_written) = (0, 0, 0);
+        let (mut fitted, mut written) = (0, 0);
+        let (mut least_written, mut most_written) = (u64::MAX, 0);
         let (mut doubtful, mut gives_up) = (false, false);
         let (mut compared, mut run) = (Comparison::default(), 0u64);
         let rounds = self.rounds.max(setup.modes());
@@ -723,7 +725,8 @@ impl<'a> Search<'a> {
             score.narrow += writes.narrow().saturating_mul(times).min(elements);
             score.elements.0 += elements;
             let round_written = writes.written.saturating_mul(times).min(elements);
-            (written, most_written) = (written + round_written, round_written.max(most_written));
+            written += round_written;
+            (least_written, most_written) = (round_written.min(least_written), round_written.max(most_written));
             candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(times));
             fitted += self.fitted_elements(setup, &writes, &outcome) + outside;
             for (slot, memory) in &outcome.memory {
@@ -754,6 +757,7 @@ impl<'a> Search<'a> {
         let magnitude = run.checked_ilog2().unwrap_or(0);
         score.thorough = if score.narrow == 0 { magnitude } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
+        score.busy = setup.modes() > 1 || least_written > 0 || most_written == 0;
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);
         score.judged = match score.ample && score.covered {

@@ -170,10 +170,7 @@ const TEXEL_DOUBT: &str = " (the text does not say what the accuracy of a normal
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output
 /// could not be judged.
 pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, wrong: Option<Blame>) {
-    let left_out = match &traced.unrecorded[..] {
-        [] => String::new(),
-        names => format!("; not recorded: {}", names.join(", ")),
-    };
+    let unrecorded = traced.unrecorded.join(", ");
     let lenient = group_digits(traced.lenient);
     let decided = match &wrong {
         Some(Blame { name, place, wrong, .. }) => Some((
@@ -212,6 +209,12 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
         (result.status, result.reason) = (status, reason);
     }
     let is_conclusion = result.status == Status::Pass && traced.is_meaningful();
+    if is_conclusion && traced.results > 0 {
+        let others = if unrecorded.is_empty() { "" } else { "; and computations that cannot be recorded: " };
+        result
+            .notes
+            .push(format!("checked by the output alone: loads, stores, barriers and branches{others}{unrecorded}"));
+    }
     if !is_conclusion && traced.results > 0 {
         let all = match (&wrong, traced.lenient) {
             (Some(_), _) => String::new(),
@@ -219,7 +222,8 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
             (None, _) => format!(", {lenient} of them permitted by a lenient reading only"),
         };
         let what = "checked by themselves, for the operands that the device recorded";
-        result.notes.push(format!("{what}: {traced}{all}{left_out}"));
+        let others = if unrecorded.is_empty() { "" } else { "; not recorded: " };
+        result.notes.push(format!("{what}: {traced}{all}{others}{unrecorded}"));
     }
     result.blamed.extend(wrong);
     result.traced = Some(traced);

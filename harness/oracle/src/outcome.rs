@@ -306,6 +306,10 @@ pub struct Fault {
     pub memory: Option<FaultMemory>,
     /// Details in words: index and bound, the other invocation of a race, and so on.
     pub detail: String,
+    /// Instruction that made the undefined value on which a decision depends, if it is known.
+    pub undefined: Option<Place>,
+    /// Of a data race, if this access writes and if the other one does.
+    pub writes: Option<[bool; 2]>,
 }
 
 impl Fault {

@@ -44,6 +44,8 @@ pub(super) struct Score {
     /// Share of planted errors that would be noticed, in hundredths, up to what suffices
     /// ([`noticed_share`]). Zero if the other properties do not suffice.
     pub(super) noticed: u64,
+    /// Set unless some round writes nothing although another does, with one value of each parameter.
+    pub(super) busy: bool,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
     /// Faults in the first round that has any.
@@ -66,16 +68,18 @@ impl Score {
     /// Returns whether a check with this score says at least what one with the other does.
     pub(super) fn says_no_less(&self, other: &Score) -> bool {
         let says = |score: &Score| {
-            [score.judged > Judged::Little, score.ample, score.covered, score.varied, score.notices_enough()]
+            let Score { judged, ample, covered, varied, busy, .. } = *score;
+            [judged > Judged::Little, ample, covered, varied, score.notices_enough(), busy]
         };
         self.defined >= other.defined
             && self.judged >= other.judged
             && says(self).iter().zip(says(other)).all(|(this, other)| *this || !other)
     }
 
-    /// Returns whether the elements differ in their values, and enough planted errors would be noticed.
+    /// Returns whether the elements differ in their values, enough planted errors would be noticed, and
+    /// each round counts.
     pub(super) fn is_sound(&self) -> bool {
-        self.varied && self.notices_enough()
+        self.varied && self.notices_enough() && self.busy
     }
 
     /// Returns whether enough planted errors would be noticed.
@@ -149,6 +153,7 @@ impl Candidate {
             {
                 format!("{score}, however large")
             }
+            None if !self.score.busy => "a round wrote nothing".to_owned(),
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",
                 group_digits(narrow)

@@ -21,6 +21,9 @@ const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 /// nothing depends on.
 const WITHOUT_EFFECT: u32 = 2;
 
+/// Number of candidates of a stage for which open data become indices.
+const INDEXED: u32 = 2;
+
 /// Values that sizes and strides take in turn: strides of rows, and of slices of a volume.
 const SIZES_AND_STRIDES: [(u64, u64); 3] = [(8, 64), (4, 64), (32, 1024)];
 
@@ -276,23 +279,38 @@ impl Search<'_> {
         let large = if count > 1 { [ladder[0], 64] } else { [1, 1] };
         let large = large.into_iter().filter(|value| *value > 1).flat_map(but_one);
         let extents = self.extents(&base.parameters);
+        let mut indexed = 0;
         for values in extents.into_iter().chain(ladder.iter().map(|value| all(*value))).chain(strided).chain(large) {
             if count == 0 || self.is_done(&lead.best) {
                 break;
             }
-            let base = base.with(values);
-            let candidate = self.candidate(base.chosen())?;
-            // Data that are too large for an integer say nothing against the sizes.
+            let mut valued = base.with(values);
+            let mut candidate = self.candidate(valued.chosen())?;
+            // Data that are too large for an integer say nothing against the sizes, nor do indices.
             let is_too_large = candidate.faults.first() == Some(&FaultKind::Conversion);
-            lead = lead.or(candidate, base.clone());
+            if indexed < INDEXED && self.is_outside_by_data(&candidate) {
+                indexed += 1;
+                let known = candidate.chosen.inputs.len();
+                candidate = self.indexed(candidate)?;
+                let indices = &candidate.chosen.inputs[known..];
+                valued.start.inputs.extend_from_slice(indices);
+                base.start.inputs.extend_from_slice(indices);
+            }
+            lead = lead.or(candidate, valued.clone());
             if is_too_large {
-                let mut small = base;
+                let mut small = valued;
                 self.set_small(&mut small.start, SmallData::Numbers);
                 let candidate = self.candidate(small.chosen())?;
                 lead = lead.or(candidate, small);
             }
         }
         Ok(lead)
+    }
+
+    /// Returns whether a candidate accesses memory out of bounds at an index from open data.
+    fn is_outside_by_data(&self, candidate: &Candidate) -> bool {
+        let is_outside = candidate.faults.first() == Some(&FaultKind::OutOfBounds);
+        is_outside && candidate.faulty.is_some_and(|at| !self.data_sources(at, Provenance::Operand).is_empty())
     }
 
     /// Returns the sides of the dispatch for the parameters with which the shader compares positions of

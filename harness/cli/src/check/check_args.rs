@@ -241,7 +241,8 @@ pub(super) struct DispatchArgs {
 
     /// Factor on the interpreter's time limits, beyond which the shader counts as endless
     ///
-    /// The limits are a few seconds for a workgroup and about ten minutes for a dispatch.
+    /// The limits are a few seconds for a workgroup, about ten minutes for a dispatch, and
+    /// one minute for the check of the instructions by themselves.
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
     pub(super) patience: Option<u64>,
 

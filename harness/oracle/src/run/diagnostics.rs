@@ -110,7 +110,8 @@ impl Log {
         self.fault_count += 1;
         if self.keeps(kind, at, limit) {
             self.kept.insert((kind, at));
-            self.faults.push(Fault { kind, at, invocation, memory, detail: detail() });
+            let detail = detail();
+            self.faults.push(Fault { kind, at, invocation, memory, detail, undefined: None, writes: None });
         }
     }
 

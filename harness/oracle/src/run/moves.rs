@@ -255,10 +255,12 @@ impl Run<'_> {
             _ => FaultKind::UndefinedDecision,
         };
         let from = self.log.causes.get(cause as usize).map(|cause| cause.at);
-        self.fault(kind, lane, || match from {
-            Some(from) => format!("an undefined value of {from} decides a branch or an address"),
-            None => "an undefined value decides a branch or an address".into(),
-        })
+        let known = self.log.faults.len();
+        let cause = self.fault(kind, lane, || "its origin is not known".to_owned());
+        if let Some(fault) = self.log.faults.get_mut(known) {
+            fault.undefined = from;
+        }
+        cause
     }
 
     pub(super) fn insert(&mut self, dst: Reg, src: Reg, n: u32, (value, index): (Reg, Reg), lanes: Lanes) {

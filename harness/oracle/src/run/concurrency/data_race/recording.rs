@@ -176,7 +176,8 @@ impl Run<'_> {
         }
         let (invocation, memory) = (self.invocation(lane), self.memory_of(object, offset as i64));
         let detail = format!("{} stores the same value, and nothing orders them", self.other_invocation(conflict));
-        self.log.benign_races.push(Fault { kind: FaultKind::DataRace, at, invocation, memory, detail });
+        let (kind, writes) = (FaultKind::DataRace, Some(conflict.writes));
+        self.log.benign_races.push(Fault { kind, at, invocation, memory, detail, undefined: None, writes });
     }
 
     /// Reports a conflict and returns the cause for the values involved.
@@ -204,7 +205,12 @@ impl Run<'_> {
         };
         let order = if conflict.orders_other_memory { Fault::ORDERS_OTHER_MEMORY } else { "nothing orders the two" };
         let detail = || format!("{other} {what}, and {order}");
-        self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
+        let known = self.log.faults.len();
+        let cause = self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail);
+        if let Some(fault) = self.log.faults.get_mut(known) {
+            fault.writes = Some(conflict.writes);
+        }
+        cause
     }
 
     /// Names the other invocation of a conflict.
