@@ -35,9 +35,9 @@ pub struct ChosenParameters {
     /// The access that is out of bounds if arrays have their usual lengths.
     #[serde(default)]
     pub(crate) long_access: Option<String>,
-    /// A race with other parameters.
+    /// Undefined behaviour with other parameters.
     #[serde(default)]
-    pub(crate) other_race: Option<CandidateRace>,
+    pub(crate) other_fault: Option<CandidateFault>,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -103,17 +103,27 @@ pub(crate) struct AvoidedRace {
     pub(crate) executed: [u64; 2],
 }
 
-/// A data race of a candidate.
+/// Kind of a candidate's fault that tells something about the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum CandidateFaultKind {
+    /// A data race.
+    Race,
+    /// A data race in workgroup memory.
+    SharedRace,
+    /// An access outside of an array of fixed length.
+    OutsideArray,
+}
+
+/// Undefined behaviour of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CandidateRace {
-    /// Set if it is in workgroup memory.
-    pub(crate) is_shared: bool,
+pub(crate) struct CandidateFault {
+    pub(crate) kind: CandidateFaultKind,
     /// Set if its place depends on no parameter and no data.
     pub(crate) is_fixed: bool,
     /// Options that set the parameters of the candidate; none for the defaults.
     pub(crate) options: String,
-    /// The race.
-    pub(crate) race: FaultText,
+    /// The fault.
+    pub(crate) fault: FaultText,
 }
 
 impl fmt::Display for AvoidedRace {
@@ -133,7 +143,10 @@ pub struct SearchExtent {
     pub candidates: u32,
     /// The first data race of a candidate.
     #[serde(default)]
-    pub(crate) race: Option<CandidateRace>,
+    pub(crate) race: Option<CandidateFault>,
+    /// The first access of a candidate outside of an array of fixed length that no open data explain.
+    #[serde(default)]
+    pub(crate) outside: Option<CandidateFault>,
     /// Set if a check with the best candidate is expected to say little about the shader.
     #[serde(default)]
     pub(crate) says_little: bool,
@@ -159,9 +172,22 @@ impl fmt::Display for SearchExtent {
 }
 
 impl SearchExtent {
-    /// Returns a race of candidates, where a check with the defaults says little.
-    pub(crate) fn avoided_race(&self) -> Option<AvoidedFault> {
-        let race = self.race.as_ref()?;
+    /// Returns a note on an access outside of an array of fixed length, which may be a mistake of the shader.
+    pub(crate) fn note_on_arrays(&self) -> Option<String> {
+        let CandidateFault { options, fault: FaultText { place, what }, .. } = self.outside.as_ref()?;
+        let options = if options.is_empty() { "the defaults" } else { options };
+        Some(format!(
+            "with {options} the access at {place} is {what}; no length of a buffer permits it, so unless valid inputs \
+             exclude it, that access is a mistake"
+        ))
+    }
+
+    /// Returns a fault of candidates, where a check with the defaults says little.
+    pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
+        let Some(race) = self.race.as_ref() else {
+            let outside = self.outside.as_ref()?;
+            return Some(outside.avoided(if outside.options.is_empty() { "with other data" } else { "with the defaults" }));
+        };
         let AvoidedFault { fault, details, otherwise } =
             race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" });
         let details = details.map(|details| format!("{details}\n{LACKS_ORDER}"));
@@ -169,14 +195,18 @@ impl SearchExtent {
     }
 }
 
-impl CandidateRace {
-    /// Returns the race as a fault that parameters described by `otherwise` avoid.
+impl CandidateFault {
+    /// Returns the fault as one that parameters described by `otherwise` avoid.
     fn avoided(&self, otherwise: &'static str) -> AvoidedFault {
-        let CandidateRace { is_shared, options, race, .. } = self;
+        let CandidateFault { kind, options, fault: FaultText { place, what }, .. } = self;
         let options = if options.is_empty() { "the defaults" } else { options };
-        let barrier = if *is_shared { " (a barrier may be missing)" } else { "" };
-        let fault = format!("data race at {}, {UNDEFINED}, with {options}{barrier}", race.place);
-        AvoidedFault { fault, details: Some(race.what.clone()), otherwise }
+        let (subject, hint) = match kind {
+            CandidateFaultKind::Race => ("data race", ""),
+            CandidateFaultKind::SharedRace => ("data race", " (a barrier may be missing)"),
+            CandidateFaultKind::OutsideArray => ("access outside of an array", ""),
+        };
+        let fault = format!("{subject} at {place}, {UNDEFINED}, with {options}{hint}");
+        AvoidedFault { fault, details: Some(what.clone()), otherwise }
     }
 }
 
@@ -261,7 +291,7 @@ impl ChosenParameters {
             });
         }
         let is_fixed = self.robust_access.as_ref().is_some_and(|access| access.is_fixed);
-        let robust = self.robust_access.as_ref().filter(|_| is_fixed || self.other_race.is_none());
+        let robust = self.robust_access.as_ref().filter(|_| is_fixed || self.other_fault.is_none());
         if let Some(RobustAccess { access, is_fixed }) = robust {
             const UNLESS: &str = "unless the application enables robustness";
             let fault = match (access, is_fixed) {
@@ -278,8 +308,8 @@ impl ChosenParameters {
             let details = access.as_ref().map(|access| access.what.clone());
             return Some(AvoidedFault { fault, details, otherwise: "with robustness" });
         }
-        let other = self.other_race.as_ref()?;
-        let is_skipped = other.is_fixed && !other.is_shared;
+        let other = self.other_fault.as_ref()?;
+        let is_skipped = other.is_fixed && other.kind == CandidateFaultKind::Race;
         Some(other.avoided(match is_skipped {
             true => "with the chosen parameters, which skip this access",
             false => "with the chosen parameters",

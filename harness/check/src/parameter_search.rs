@@ -67,7 +67,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
+use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -88,7 +88,7 @@ use assay_spirv::reflect::{Reflection, SpecConstant};
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use contents::data_provenance;
-use effort::Effort;
+use effort::{Effort, OutsideArray};
 use growth::elements_up_to;
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
@@ -213,7 +213,7 @@ pub(crate) fn search_until(
         let best = search.with_modes_last(given)?;
         effort.add(&search.effort);
         let best = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?;
-        let (other_race, chosen) = (effort.skipped_race(check, &best), best.chosen);
+        let (other_fault, chosen) = (effort.skipped_fault(check, &best), best.chosen);
         let reason = match chosen.specs.as_slice() {
             [] => format!("the shader executed only {} of its instructions", group_digits(executed)),
             _ => "specialisation constants exclude a part of the shader".to_owned(),
@@ -221,7 +221,7 @@ pub(crate) fn search_until(
         let extent = SearchExtent { candidates: effort.candidates, checks_defaults: true, ..SearchExtent::default() };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
-            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..chosen })),
+            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_fault, ..chosen })),
         });
     }
     let term = term_of_fault(check);
@@ -266,18 +266,19 @@ pub(crate) fn search_until(
     let extent = SearchExtent {
         candidates: effort.candidates,
         race: effort.first_race.clone(),
+        outside: effort.access_outside(),
         says_little: judged == Judged::Little,
         checks_defaults,
         obstacle,
     };
     Ok(match is_better {
         true => {
-            let other_race = effort.skipped_race(check, &best);
+            let other_fault = effort.skipped_fault(check, &best);
             let long_access = search.access_beyond_usual_lengths(&best.chosen)?;
             ParameterSearch::Found(Box::new(ChosenParameters {
                 reason,
                 extent,
-                other_race,
+                other_fault,
                 long_access,
                 ..best.chosen
             }))
@@ -692,6 +693,7 @@ impl<'a> Search<'a> {
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
                 self.note_races(&outcome.faults, &candidate.chosen);
+                self.note_outside(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
@@ -891,17 +893,35 @@ impl<'a> Search<'a> {
         count.racing += u32::from(begins_with_race);
         count.data.extend(data);
         for fault in faults.iter().filter(is_race) {
-            let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
+            let kind = match fault.memory {
+                Some(FaultMemory::Workgroup) => CandidateFaultKind::SharedRace,
+                _ => CandidateFaultKind::Race,
+            };
+            let check = self.check;
             let is_fixed = self.races_at_fixed_place(fault);
             let race = || {
-                let (options, race) = (chosen.listed_options(), check.fault_text(fault));
-                CandidateRace { is_shared, is_fixed, options, race }
+                CandidateFault { kind, is_fixed, options: chosen.listed_options(), fault: check.fault_text(fault) }
             };
             self.effort.first_race.get_or_insert_with(race);
             self.effort.races.entry(chosen.groups).or_default().first.get_or_insert_with(race);
             if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }
+        }
+    }
+
+    /// Keeps the accesses outside of arrays of fixed length among the faults of a candidate.
+    fn note_outside(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        for (fault, indices) in faults.iter().filter_map(|fault| Some((fault, fault.indices?))) {
+            let is_by_data = !self.data_sources(fault.at, Provenance::Operand).is_empty();
+            let check = self.check;
+            let described = || {
+                let chosen = chosen.with_names(&variable_names(&check.setup));
+                let (kind, options) = (CandidateFaultKind::OutsideArray, chosen.listed_options());
+                let first = CandidateFault { kind, is_fixed: false, options, fault: check.fault_text(fault) };
+                OutsideArray { indices, first, is_by_data }
+            };
+            self.effort.outside.entry(fault.at.instruction).or_insert_with(described).indices.widen(indices);
         }
     }
 

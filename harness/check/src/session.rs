@@ -4,7 +4,7 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedRace, CandidateRace, RobustAccess};
+use crate::chosen_parameters::{AvoidedRace, CandidateFault, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::parameter_search::{ParameterValues, SEARCH_TIME, search_until, variable_names};
@@ -249,7 +249,7 @@ impl CheckSession {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
         let race = extent.race.as_ref().filter(|_| is_usual && extent.says_little && extent.candidates > 1);
-        let Some(CandidateRace { options, race, is_fixed, .. }) = race else { return Ok(false) };
+        let Some(CandidateFault { options, fault: race, is_fixed, .. }) = race else { return Ok(false) };
         let inputs = if options.is_empty() && !is_fixed { "generated inputs" } else { options };
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };
@@ -499,8 +499,8 @@ impl CheckSession {
         result.parameters = ParameterValues::of(check).map(|values| values.to_string());
         let avoided = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault);
         let fruitless = self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined);
-        let fruitless_race = || fruitless.and_then(SearchExtent::avoided_race);
-        if let Some(fault) = avoided.or_else(fruitless_race) {
+        let fruitless_fault = || fruitless.and_then(SearchExtent::avoided_fault);
+        if let Some(fault) = avoided.or_else(fruitless_fault) {
             // Other values hardly help where most candidates race.
             let advice = check.advice_to_vary().unwrap_or_default();
             if let Some(reason) = result.reason.as_mut().filter(|_| fruitless.is_some() && !advice.is_empty()) {
@@ -510,6 +510,7 @@ impl CheckSession {
         }
         result.notes.extend(named.as_ref().map(ChosenParameters::note));
         result.notes.extend(named.as_ref().and_then(ChosenParameters::note_on_lengths));
+        result.notes.extend(named.as_ref().and_then(|chosen| chosen.extent.note_on_arrays()));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.

@@ -245,8 +245,8 @@ pub use dispatch::{
 pub use error::{Place, ProgramError, RunError};
 pub use executed_blocks::ExecutedBlocks;
 pub use outcome::{
-    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, FaultMemory, Memory, Outcome, PossibleFault,
-    Standing, UninitializedDecision, WrongOperand,
+    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, FaultMemory, IndicesBeyond, Memory, Outcome,
+    PossibleFault, Standing, UninitializedDecision, WrongOperand,
 };
 pub use program::Program;
 pub use rule_enforcement::{RuleEnforcement, run_time_rules};

@@ -310,6 +310,32 @@ pub struct Fault {
     pub undefined: Option<Place>,
     /// Of a data race, if this access writes and if the other one does.
     pub writes: Option<[bool; 2]>,
+    /// The indices of all accesses at this place, if the first is beyond an array of fixed length.
+    pub indices: Option<IndicesBeyond>,
+}
+
+/// Indices beyond an array of fixed length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndicesBeyond {
+    /// Smallest index.
+    pub smallest: i64,
+    /// Largest index.
+    pub largest: i64,
+    /// Number of elements of the array.
+    pub length: u64,
+}
+
+impl IndicesBeyond {
+    /// Returns whether each index is that of the element after the last, or each that before the first.
+    pub fn are_off_by_one(&self) -> bool {
+        let IndicesBeyond { smallest, largest, length } = *self;
+        smallest == largest && (largest == -1 || u64::try_from(largest) == Ok(length))
+    }
+
+    /// Includes other indices.
+    pub fn widen(&mut self, other: IndicesBeyond) {
+        (self.smallest, self.largest) = (self.smallest.min(other.smallest), self.largest.max(other.largest));
+    }
 }
 
 impl Fault {

@@ -2,8 +2,8 @@
 
 use super::candidate::Candidate;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateRace, INDEX};
-use assay_oracle::FaultKind;
+use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, INDEX};
+use assay_oracle::{FaultKind, IndicesBeyond};
 use assay_spirv::module::InstructionIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -15,15 +15,27 @@ pub(super) struct Effort<'a> {
     /// Candidates with undefined behaviour, by the kind of the first fault.
     pub(super) faults: BTreeMap<FaultKind, u32>,
     /// The first race of a candidate.
-    pub(super) first_race: Option<CandidateRace>,
+    pub(super) first_race: Option<CandidateFault>,
     /// Races by the number of workgroups: too many of them may race in a shader for a single one.
     pub(super) races: BTreeMap<Option<[u32; 3]>, RaceCount>,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
-    pub(super) other_races: BTreeMap<InstructionIndex, CandidateRace>,
+    pub(super) other_races: BTreeMap<InstructionIndex, CandidateFault>,
+    /// Accesses of candidates outside of arrays of fixed length, by their instructions.
+    pub(super) outside: BTreeMap<InstructionIndex, OutsideArray>,
     /// Time at which the search is given up.
     pub(super) end: Instant,
     /// Called before each candidate is interpreted.
     pub(super) on_candidate: &'a dyn Fn(),
+}
+
+/// Accesses of candidates at an instruction outside of an array of fixed length.
+#[derive(Clone)]
+pub(super) struct OutsideArray {
+    pub(super) indices: IndicesBeyond,
+    /// The first one.
+    pub(super) first: CandidateFault,
+    /// Set if some data that the options leave open are among the operands of the index.
+    pub(super) is_by_data: bool,
 }
 
 /// Races of the candidates with one number of workgroups.
@@ -35,7 +47,7 @@ pub(super) struct RaceCount {
     /// Bindings with data on which the place of some race depends.
     pub(super) data: BTreeSet<String>,
     /// The first race.
-    pub(super) first: Option<CandidateRace>,
+    pub(super) first: Option<CandidateFault>,
 }
 
 impl<'a> Effort<'a> {
@@ -47,6 +59,7 @@ impl<'a> Effort<'a> {
             first_race: None,
             races: BTreeMap::new(),
             other_races: BTreeMap::new(),
+            outside: BTreeMap::new(),
             end,
             on_candidate,
         }
@@ -67,14 +80,18 @@ impl<'a> Effort<'a> {
         for (at, race) in &other.other_races {
             self.other_races.entry(*at).or_insert_with(|| race.clone());
         }
+        for (at, outside) in &other.outside {
+            self.outside.entry(*at).or_insert_with(|| outside.clone()).indices.widen(outside.indices);
+        }
     }
 
-    /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
-    /// it does not execute, or the first one if half of the candidates with as many workgroups begin with
-    /// a race.
-    pub(super) fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
+    /// Returns a fault that a candidate avoids: a race at a fixed place in workgroup memory, or whose access
+    /// it does not execute; or the first race if half of the candidates with as many workgroups begin with
+    /// one; or an access to the element after the last one of an array of fixed length, or before the first,
+    /// if no candidate has another index outside of it there.
+    pub(super) fn skipped_fault(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateFault> {
         let executed = check.program.executed_instructions(&candidate.executed);
-        let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
+        let mut races = self.other_races.iter().filter(|(at, race)| race.kind == CandidateFaultKind::SharedRace || !executed.contains(at));
         let count = self.races.get(&candidate.chosen.groups);
         // A shader may require places of their own, as of a permutation, which these data then hold.
         let inputs = &candidate.chosen.inputs;
@@ -82,7 +99,18 @@ impl<'a> Effort<'a> {
             |of: &RaceCount| inputs.iter().any(|(name, contents)| contents == INDEX && of.data.contains(name));
         let is_common = |of: &&RaceCount| 2 * of.racing >= of.candidates && !is_permuted(of);
         let common = || count.filter(is_common).and_then(|of| of.first.clone());
-        races.next().map(|(_, race)| race.clone()).or_else(common)
+        let off_by_one = || {
+            let mut outside = self.outside.values();
+            outside.find(|outside| outside.indices.are_off_by_one()).map(|outside| outside.first.clone())
+        };
+        races.next().map(|(_, race)| race.clone()).or_else(common).or_else(off_by_one)
+    }
+
+    /// Returns the first access of a candidate outside of an array of fixed length, at an index that depends
+    /// on no open data: no length of a buffer permits it.
+    pub(super) fn access_outside(&self) -> Option<CandidateFault> {
+        let mut outside = self.outside.values();
+        outside.find(|outside| !outside.is_by_data).map(|outside| outside.first.clone())
     }
 
     pub(super) fn is_late(&self) -> bool {

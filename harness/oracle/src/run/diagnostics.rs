@@ -1,7 +1,7 @@
 //! Diagnostics of a run: causes and faults.
 
 use crate::error::Place;
-use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, PossibleFault, UninitializedDecision};
+use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, IndicesBeyond, PossibleFault, UninitializedDecision};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
@@ -53,7 +53,9 @@ impl Log {
     pub(crate) fn join(&mut self, other: Log, before: u64, limit: usize) -> Vec<u32> {
         self.fault_count += other.fault_count - before;
         for fault in other.faults {
-            if self.faults.len() < limit && self.kept.insert((fault.kind, fault.at)) {
+            if let Some(indices) = fault.indices.filter(|_| self.kept.contains(&(fault.kind, fault.at))) {
+                self.note_indices(fault.kind, fault.at, indices);
+            } else if self.faults.len() < limit && self.kept.insert((fault.kind, fault.at)) {
                 self.faults.push(fault);
             }
         }
@@ -111,7 +113,15 @@ impl Log {
         if self.keeps(kind, at, limit) {
             self.kept.insert((kind, at));
             let detail = detail();
-            self.faults.push(Fault { kind, at, invocation, memory, detail, undefined: None, writes: None });
+            let (undefined, writes, indices) = (None, None, None);
+            self.faults.push(Fault { kind, at, invocation, memory, detail, undefined, writes, indices });
+        }
+    }
+
+    /// Notes indices beyond an array at the place of a kept fault.
+    pub(crate) fn note_indices(&mut self, kind: FaultKind, at: Place, indices: IndicesBeyond) {
+        if let Some(fault) = self.faults.iter_mut().find(|fault| fault.kind == kind && fault.at == at) {
+            fault.indices.get_or_insert(indices).widen(indices);
         }
     }
 

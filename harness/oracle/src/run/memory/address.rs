@@ -6,7 +6,7 @@ use crate::decode::RUNTIME_DESCRIPTORS;
 use crate::dispatch::Robustness;
 use crate::inst::{Reg, Term};
 use crate::integer::signed;
-use crate::outcome::{CauseKind, FaultKind};
+use crate::outcome::{CauseKind, FaultKind, IndicesBeyond};
 use crate::pointer::{FAR, FROM_NULL, NULL, OBJECT, OUTSIDE, counted, outside};
 use crate::program::Descriptors;
 use crate::rule_enforcement::named;
@@ -99,10 +99,18 @@ impl Run<'_> {
     fn out_of_array(&mut self, dst: Reg, (index, count): (i64, u64), lane: usize) -> (AbstractValue, u64) {
         let stated = count != RUNTIME_DESCRIPTORS;
         if stated && self.dispatch.robustness == Robustness::None && !self.program.kept.contains(&dst) {
-            let detail = || format!("index {index} of an array of {count}");
-            return (AbstractValue::Unknown(self.fault(FaultKind::OutOfBounds, lane, detail)), 0);
+            return (AbstractValue::Unknown(self.beyond_array((index, count), lane)), 0);
         }
         (AbstractValue::Bits, self.outside((index, count)))
+    }
+
+    /// Reports an index beyond an array of fixed length.
+    fn beyond_array(&mut self, (index, count): (i64, u64), lane: usize) -> u32 {
+        let detail = || format!("index {index} of an array of {count}");
+        let cause = self.fault(FaultKind::OutOfBounds, lane, detail);
+        let indices = IndicesBeyond { smallest: index, largest: index, length: count };
+        self.log.note_indices(FaultKind::OutOfBounds, self.here, indices);
+        cause
     }
 
     /// An out-of-bounds pointer that records its index for the fault of an access.
@@ -162,10 +170,12 @@ impl Run<'_> {
     /// pointer caused it.
     pub(super) fn nowhere(&mut self, pointer: u64, lane: usize, other: &str) -> u32 {
         let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
+        if let Some(Some(beyond)) = which.filter(|_| !matches!(pointer, NULL | FROM_NULL)) {
+            return self.beyond_array(beyond, lane);
+        }
         let what = || match which {
             _ if matches!(pointer, NULL | FROM_NULL) => "a null pointer".into(),
-            Some(Some((index, count))) => format!("index {index} of an array of {count}"),
-            Some(None) => "an index beyond an array".into(),
+            Some(_) => "an index beyond an array".into(),
             None => other.into(),
         };
         self.fault(FaultKind::OutOfBounds, lane, what)

@@ -177,7 +177,8 @@ impl Run<'_> {
         let (invocation, memory) = (self.invocation(lane), self.memory_of(object, offset as i64));
         let detail = format!("{} stores the same value, and nothing orders them", self.other_invocation(conflict));
         let (kind, writes) = (FaultKind::DataRace, Some(conflict.writes));
-        self.log.benign_races.push(Fault { kind, at, invocation, memory, detail, undefined: None, writes });
+        let (undefined, indices) = (None, None);
+        self.log.benign_races.push(Fault { kind, at, invocation, memory, detail, undefined, writes, indices });
     }
 
     /// Reports a conflict and returns the cause for the values involved.
