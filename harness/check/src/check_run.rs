@@ -17,7 +17,7 @@ use crate::expectation::InterpretedRound;
 use crate::fault_text::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
+use crate::parameter_search::{open_sources, options_for_reach, parameters_around, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
@@ -593,9 +593,19 @@ impl<'a> CheckRun<'a> {
 const BEYOND_BUFFERS_IN_WGSL: &str = "  WebGPU keeps the accesses within the buffer, Vulkan does not: --api wgpu checks the shader as WebGPU \
                                       runs it, --robustness access with the bounds checks of the device";
 
-/// Advice to the author of a shader with an access out of bounds at a fixed place.
-const NO_INPUT_CHANGES: &str = "  the index depends on no input, so other inputs help only if a branch on them skips the \
-                                access";
+/// Returns advice to the author of a shader with an access out of bounds at a fixed place.
+fn no_input_changes(check: &Check<'_>, at: Option<InstructionIndex>) -> String {
+    let around = at.map(|at| parameters_around(check, at)).unwrap_or_default();
+    match around.is_empty() {
+        true => {
+            "  the index depends on no input, so other inputs help only if a branch on them skips the access".to_owned()
+        }
+        false => format!(
+            "  the index depends on no input, but branches or loops may on {}: other values may skip the access",
+            around.join(", ")
+        ),
+    }
+}
 
 impl UndefinedRounds {
     /// Adds a round with undefined behaviour, and returns a note that it was not run, or not
@@ -625,13 +635,14 @@ impl UndefinedRounds {
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
         let flow = DataFlow::new(&check.shader.source.module);
+        let is_fixed = !self.races && self.first.is_some_and(|at| flow.has_fixed_place(at));
         let longer = options_for_reach(check, &self.reach);
         // No length helps an access before the beginning of a buffer.
         let is_lengthened = !longer.is_empty() && !self.precedes;
         let advice = sources.map_or_else(
             || match self.races {
                 true => format!("  {LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
-                false if self.first.is_some_and(|at| flow.has_fixed_place(at)) => NO_INPUT_CHANGES.to_owned(),
+                false if is_fixed => no_input_changes(check, self.first),
                 false => format!("  provide valid inputs with {}", check.parameter_options()),
             },
             |sources| format!("  {sources}, or others of {}", check.parameter_options()),
@@ -641,7 +652,7 @@ impl UndefinedRounds {
                 check.advice(&format!("  the accesses up to the first faults are in bounds with {}", longer.join(" "))),
             );
         }
-        if !is_lengthened || advice != NO_INPUT_CHANGES {
+        if !is_lengthened || !is_fixed {
             list.extend(check.advice(&advice));
         }
         if check.shader.wgsl().is_some() && !check.setup.wgsl && !self.reach.is_empty() {

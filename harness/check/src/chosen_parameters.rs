@@ -186,7 +186,11 @@ impl SearchExtent {
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
         let Some(race) = self.race.as_ref() else {
             let outside = self.outside.as_ref()?;
-            return Some(outside.avoided(if outside.options.is_empty() { "with other data" } else { "with the defaults" }));
+            return Some(outside.avoided(if outside.options.is_empty() {
+                "with other data"
+            } else {
+                "with the defaults"
+            }));
         };
         let AvoidedFault { fault, details, otherwise } =
             race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" });

@@ -62,6 +62,7 @@ mod mode_rounds;
 mod modes;
 mod open_parameter;
 mod parameter_values;
+mod skipped_code;
 mod specializations;
 mod stages;
 
@@ -332,6 +333,15 @@ pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<Stri
         .collect()
 }
 
+/// Returns the names of the parameters, given or open, on which branches of the function with an
+/// instruction depend.
+pub(crate) fn parameters_around(check: &Check<'_>, at: InstructionIndex) -> Vec<String> {
+    let sources = DataFlow::new(&check.shader.source.module).sources(at);
+    let mut parameters = all_parameters(check);
+    parameters.retain(|p| provenance(check, &sources, p) == Provenance::Control);
+    listed(&parameters)
+}
+
 /// Returns options with which accesses up to an end in bytes are in bounds, for run-time arrays and
 /// texel buffers of a reasonable size.
 pub(crate) fn options_for_reach(check: &Check<'_>, reach: &BTreeMap<Slot, u64>) -> Vec<String> {
@@ -413,6 +423,8 @@ struct Search<'a> {
     communication: Communication<'a>,
     /// Parameters that the options leave open.
     parameters: Vec<Parameter>,
+    /// Integers in data that atomics increase and branches depend on.
+    counters: Vec<Parameter>,
     /// Sizes of arrays and images with which all candidates begin.
     sizes: ChosenParameters,
 }
@@ -435,6 +447,9 @@ impl<'a> Search<'a> {
         }
         let module = &check.shader.source.module;
         let flow = DataFlow::new(module);
+        let increased = flow.counters();
+        let is_counter = |p: &Parameter| provenance(check, &increased, p) == Provenance::Operand;
+        let (counters, parameters) = open_parameters(check).into_iter().partition(is_counter);
         let (computations, _) = computations(module, &check.setup.entry, module.header().bound);
         Some(Search {
             check,
@@ -461,14 +476,16 @@ impl<'a> Search<'a> {
             has_defined: false,
             unsound_from: u32::MAX,
             communication: Communication::find(&check.shader.source.module, &check.setup.entry, check.setup.size()),
-            parameters: open_parameters(check),
+            parameters,
+            counters,
             sizes: ChosenParameters::default(),
         })
     }
 
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
-        let best = self.grown(first)?;
+        let best = self.with_counters_at_zero(first)?;
+        let best = self.grown(best)?;
         let best = self.with_sorted_keys(best)?;
         let best = self.with_short_arrays(best)?;
         let mut best = self.with_heavy_work(best)?;
@@ -492,6 +509,7 @@ impl<'a> Search<'a> {
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
         let best = self.with_usual_flags(best)?;
+        let best = if best.score.defined == self.rounds { self.with_skipped_code(best)? } else { best };
         let best = if best.score.defined == self.rounds { self.with_repeated_loops(best)? } else { best };
         if self.invocations == INVOCATIONS || self.effort.is_late() {
             return Ok(best);
@@ -899,9 +917,8 @@ impl<'a> Search<'a> {
             };
             let check = self.check;
             let is_fixed = self.races_at_fixed_place(fault);
-            let race = || {
-                CandidateFault { kind, is_fixed, options: chosen.listed_options(), fault: check.fault_text(fault) }
-            };
+            let race =
+                || CandidateFault { kind, is_fixed, options: chosen.listed_options(), fault: check.fault_text(fault) };
             self.effort.first_race.get_or_insert_with(race);
             self.effort.races.entry(chosen.groups).or_default().first.get_or_insert_with(race);
             if is_fixed {

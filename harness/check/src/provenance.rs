@@ -258,6 +258,18 @@ impl<'a> DataFlow<'a> {
         FaultSources { control: self.slice(conditions, used).sources, ..FaultSources::default() }
     }
 
+    /// Returns the memory that atomics increase, as operands: counters of appended elements.
+    pub(crate) fn counters(&self) -> FaultSources {
+        let increases = |i: &Instruction<'_>| {
+            let added = || i.operand(3).and_then(|value| self.module.constant_int(value));
+            i.op == Some(Op::AtomicIIncrement) || i.op == Some(Op::AtomicIAdd) && added().is_none_or(|added| added > 0)
+        };
+        let functions = self.module.functions().iter();
+        let instructions = functions.flat_map(|f| self.module.instructions_in(f.instructions.clone()));
+        let pointers = instructions.filter(increases).filter_map(|i| i.operand(0));
+        FaultSources::of_operand(pointers.filter_map(|pointer| self.loaded_from(pointer)).collect())
+    }
+
     /// Returns the memory whose integers the shader takes for the bits of floats of 32 bits, as operands.
     pub(crate) fn float_bits(&self) -> FaultSources {
         let functions = self.module.functions().iter();

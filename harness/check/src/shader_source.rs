@@ -371,7 +371,16 @@ fn place_text(name: &str, place: &assay_spirv_rules::inspect::SourcePosition) ->
     fn first_line(text: &str) -> &str {
         text.lines().next().unwrap_or_default().trim()
     }
-    match place.text.as_deref().map(|text| first_line(text).trim_end_matches([';', '{', ' '])) {
+    // A part of a statement says little.
+    let before: String = match (&place.whole_line, place.column) {
+        (Some(whole), Some(column)) => whole.chars().take(column - 1).collect(),
+        _ => String::new(),
+    };
+    let before = before.trim();
+    let is_statement = before.matches('(').count() == before.matches(')').count()
+        && (before.is_empty() || before.ends_with([';', '{', '}']));
+    let text = if is_statement { &place.text } else { &place.whole_line };
+    match text.as_deref().map(|text| first_line(text).trim_end_matches([';', '{', ' '])) {
         Some(text) if !text.is_empty() => format!("{line}: `{text}`"),
         _ => line,
     }

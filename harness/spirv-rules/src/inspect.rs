@@ -163,6 +163,7 @@ impl ModuleSource {
             line: None,
             column: None,
             text: self.instruction_name(at),
+            whole_line: None,
         })
     }
 
@@ -171,7 +172,8 @@ impl ModuleSource {
         let span = spans.of(at)?;
         let (line, column) = line_and_column(text, span.start);
         let text = Some(text.get(span)?.to_owned());
-        Some(SourcePosition { word: at, file: None, line: Some(line), column: Some(column), text })
+        let (file, whole_line) = (None, None);
+        Some(SourcePosition { word: at, file, line: Some(line), column: Some(column), text, whole_line })
     }
 
     /// Returns the position in the source text, with the rest of its line. For an instruction without a
@@ -181,11 +183,11 @@ impl ModuleSource {
         let start = self.module.function_at(index).map_or(index.0, |function| function.instructions.start);
         let source = (start..=index.0).rev().find_map(|index| self.module.line(InstructionIndex(index)))?;
         let (line, column) = (source.line as usize, (source.column > 0).then_some(source.column as usize));
-        let text = self.module.source_text(source).and_then(|text| {
-            let skipped = column.map_or(0, |column| column - 1);
-            Some(line_with_number(&text, line)?.chars().skip(skipped).collect())
-        });
-        Some(SourcePosition { word: at, file: self.module.source_file(source), line: Some(line), column, text })
+        let whole_line =
+            self.module.source_text(source).and_then(|text| Some(line_with_number(&text, line)?.to_owned()));
+        let rest = |whole: &String| whole.chars().skip(column.map_or(0, |column| column - 1)).collect();
+        let (file, text) = (self.module.source_file(source), whole_line.as_ref().map(rest));
+        Some(SourcePosition { word: at, file, line: Some(line), column, text, whole_line })
     }
 
     /// Returns the instruction that contains a word as spirv-dis shows it.
@@ -251,6 +253,9 @@ pub struct SourcePosition {
     /// The instruction in the text, or the rest of the line in the source. For binary modules without
     /// debug information, the disassembled instruction of a violation, and otherwise its name.
     pub text: Option<String>,
+    /// The line of the source, for positions from the module's debug information.
+    #[serde(skip)]
+    pub whole_line: Option<String>,
 }
 
 /// An entry point.

@@ -47,6 +47,17 @@ pub(super) enum SmallData {
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
 
 impl Search<'_> {
+    /// Lets counters begin at 0 if a candidate then says no less.
+    pub(super) fn with_counters_at_zero(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let mut chosen = best.chosen.clone();
+        self.counters.iter().for_each(|counter| counter.set(&mut chosen, "0".to_owned()));
+        if chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        Ok(if candidate.score >= best.score { candidate } else { best })
+    }
+
     /// Changes the contents of buffers from which a faulty index or address was computed
     /// ([`INDICES`], [`OFFSETS`]).
     pub(super) fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
@@ -176,7 +187,9 @@ impl Search<'_> {
     fn data(&self, chosen: &ChosenParameters) -> Vec<String> {
         let setup = &self.check.setup;
         let is_open = |d: &&Descriptor| {
-            let has_contents = chosen.inputs.iter().any(|(known, _)| *known == binding_name(d));
+            let (name, is_fixed) = (binding_name(d), d.block.as_deref().is_some_and(|b| runtime_stride(b).is_none()));
+            let is_of = |known: &String| *known == name || is_fixed && known.starts_with(&format!("{name}."));
+            let has_contents = chosen.inputs.iter().any(|(known, _)| is_of(known));
             let is_buffer = d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d);
             // Texels of normalised formats are parts of 1 already.
             let is_image = d.texels.as_ref().is_some_and(|shape| {

@@ -91,7 +91,10 @@ impl<'a> Effort<'a> {
     /// if no candidate has another index outside of it there.
     pub(super) fn skipped_fault(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateFault> {
         let executed = check.program.executed_instructions(&candidate.executed);
-        let mut races = self.other_races.iter().filter(|(at, race)| race.kind == CandidateFaultKind::SharedRace || !executed.contains(at));
+        let mut races = self
+            .other_races
+            .iter()
+            .filter(|(at, race)| race.kind == CandidateFaultKind::SharedRace || !executed.contains(at));
         let count = self.races.get(&candidate.chosen.groups);
         // A shader may require places of their own, as of a permutation, which these data then hold.
         let inputs = &candidate.chosen.inputs;

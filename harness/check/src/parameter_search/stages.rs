@@ -13,6 +13,7 @@ use crate::dispatch_setup::DispatchSetup;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
 use assay_oracle::FaultKind;
+use std::collections::BTreeMap;
 
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
 const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
@@ -29,6 +30,9 @@ const SIZES_AND_STRIDES: [(u64, u64); 3] = [(8, 64), (4, 64), (32, 1024)];
 
 /// Parts of the names of strides.
 const STRIDES: [&str; 3] = ["stride", "step", "pitch"];
+
+/// Largest number of components of a vector.
+const COMPONENTS: usize = 4;
 
 /// Number of workgroups in a stage.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -273,11 +277,22 @@ impl Search<'_> {
                 one_large
             })
         };
+        // The components of a vector are the sides of one thing.
+        let vectors = vectors(&base.parameters);
+        let but_vector = |value: u64| {
+            let large = move |members: &Vec<usize>| {
+                (0..count).map(|at| Some(if members.contains(&at) { value } else { 1 })).collect()
+            };
+            vectors.iter().map(large).collect::<Vec<Vec<Option<u64>>>>()
+        };
         let ladder = self.ladder();
         let strided = SIZES_AND_STRIDES.iter().filter_map(|values| strided(&base.parameters, *values));
         // A single parameter is covered by the ladder.
         let large = if count > 1 { [ladder[0], 64] } else { [1, 1] };
-        let large = large.into_iter().filter(|value| *value > 1).flat_map(but_one);
+        let large = large
+            .into_iter()
+            .filter(|value| *value > 1)
+            .flat_map(|value| but_vector(value).into_iter().chain(but_one(value)));
         let extents = self.extents(&base.parameters);
         let mut indexed = 0;
         for values in extents.into_iter().chain(ladder.iter().map(|value| all(*value))).chain(strided).chain(large) {
@@ -397,4 +412,17 @@ impl Search<'_> {
         }
         ladder
     }
+}
+
+/// Returns the indices of the parameters that are components of one vector or short array, for each with
+/// several, if there are other parameters, too.
+fn vectors(parameters: &[Parameter]) -> Vec<Vec<usize>> {
+    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, parameter) in parameters.iter().enumerate() {
+        if let Some((name, _)) = parameter.shown.rsplit_once('[') {
+            by_name.entry(name).or_default().push(at);
+        }
+    }
+    let is_vector = |of: &Vec<usize>| (2..=COMPONENTS).contains(&of.len()) && of.len() < parameters.len();
+    by_name.into_values().filter(is_vector).collect()
 }

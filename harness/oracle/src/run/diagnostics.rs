@@ -1,7 +1,9 @@
 //! Diagnostics of a run: causes and faults.
 
 use crate::error::Place;
-use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, IndicesBeyond, PossibleFault, UninitializedDecision};
+use crate::outcome::{
+    Cause, CauseKind, Fault, FaultKind, FaultMemory, IndicesBeyond, PossibleFault, UninitializedDecision,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
