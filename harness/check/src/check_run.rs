@@ -10,11 +10,11 @@
 //! 6. relax copies of memory that the first interpretation took literally;
 //! 7. compare with the expectations of the case file.
 
-use crate::chosen_parameters::LACKS_ORDER;
+use crate::chosen_parameters::{AvoidedFault, FaultText, LACKS_ORDER};
 use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
-use crate::fault_text::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
+use crate::fault_text::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults, on_one_line};
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::{open_sources, options_for_reach, parameters_around, parameters_of};
@@ -29,8 +29,8 @@ use assay_events::{
 };
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
-    Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Slot,
-    SubgroupLayout, UninitializedDecision,
+    Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, Place, PossibleFault,
+    Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -56,6 +56,10 @@ pub(crate) struct CheckRun<'a> {
     undefined: UndefinedRounds,
     /// First fault under a recorded subgroup layout, as a clause.
     undefined_in_layout: Option<String>,
+    /// The first data race in workgroup memory that the shader may have.
+    possible_race: Option<Place>,
+    /// The first fault of the shader in the order of atomics that the device took.
+    undefined_in_order: Option<FaultText>,
     /// Set if a round was skipped because an access might leave all buffers.
     open_addresses: bool,
     /// Elements that were checked under observed choices of the device.
@@ -163,6 +167,8 @@ impl<'a> CheckRun<'a> {
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
+            undefined_in_order: None,
+            possible_race: None,
             open_addresses: false,
             by_choices: BTreeMap::new(),
             benign_race: None,
@@ -448,6 +454,7 @@ impl<'a> CheckRun<'a> {
             Some(Err(Unobserved::UndefinedInLayout(first))) => {
                 return Err(self.skip_undefined_layout(round.number, round.dispatch.subgroup_size, &first));
             }
+            Some(Err(Unobserved::UndefinedInOrder(fault))) => _ = self.undefined_in_order.get_or_insert(fault),
             Some(Err(Unobserved::Failed { choices, why })) => self.result.notes.push(format!(
                 "round {}: results that depend on {} were not checked: {why}",
                 round.number,
@@ -516,6 +523,9 @@ impl<'a> CheckRun<'a> {
         let is_guardable = |fault: &&PossibleFault| self.communication.can_exclude(fault);
         let faults = &outcome.possible_faults;
         let Some(worst) = faults.iter().find(|fault| !is_guardable(fault)).or(faults.first()) else { return };
+        let is_shared_race =
+            |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && self.check.accesses_workgroup(fault.at);
+        self.possible_race = self.possible_race.or(faults.iter().find(is_shared_race).map(|fault| fault.at));
         let is_guardable = is_guardable(&worst);
         if self.result.possible_fault.as_ref().is_none_or(|known| known.is_guardable && !is_guardable) {
             self.result.possible_fault = Some(self.check.described_fault(worst, is_guardable));
@@ -570,6 +580,23 @@ impl<'a> CheckRun<'a> {
                 None => "; the device has no other subgroup size".to_owned(),
             };
             result.reason = Some(what + &check.advice(&advice).unwrap_or_default());
+        }
+        if let (Status::Undetermined, Some(at)) = (result.status, self.possible_race) {
+            let place = check.shader.location(at);
+            let fault =
+                format!("Assay cannot rule out a data race on workgroup memory at {place} (a barrier may be missing)");
+            let avoided = AvoidedFault { fault, details: Some(LACKS_ORDER.to_owned()), otherwise: "moreover" };
+            status::qualify_by_avoided_fault(&mut result, &avoided);
+        }
+        if let Some(FaultText { place, what }) = self.undefined_in_order {
+            let fault =
+                format!("the shader has undefined behaviour at {place} in the order of atomics that the device took");
+            let is_race = what.starts_with(&FaultKind::DataRace.to_string());
+            let details = Some(if is_race { format!("{what}\n{LACKS_ORDER}") } else { what });
+            status::qualify_by_avoided_fault(
+                &mut result,
+                &AvoidedFault { fault, details, otherwise: "apart from that" },
+            );
         }
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
@@ -627,6 +654,11 @@ impl UndefinedRounds {
             self.reach.clone_from(&outcome.reach);
         }
         UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs{first}") }
+    }
+
+    /// Returns the first fault on one line.
+    pub(crate) fn first_fault(&self) -> String {
+        self.faults.first().map(|first| on_one_line(first)).unwrap_or_default()
     }
 
     /// Returns the error of a check in whose rounds the shader always has undefined behaviour.

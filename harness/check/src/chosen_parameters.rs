@@ -110,6 +110,8 @@ pub(crate) enum CandidateFaultKind {
     Race,
     /// A data race in workgroup memory.
     SharedRace,
+    /// A data race in workgroup memory that Assay cannot rule out.
+    PossibleRace,
     /// An access outside of an array of fixed length.
     OutsideArray,
 }
@@ -144,6 +146,9 @@ pub struct SearchExtent {
     /// The first data race of a candidate.
     #[serde(default)]
     pub(crate) race: Option<CandidateFault>,
+    /// The first data race in workgroup memory that Assay cannot rule out for a candidate.
+    #[serde(default)]
+    pub(crate) possible_race: Option<CandidateFault>,
     /// The first access of a candidate outside of an array of fixed length that no open data explain.
     #[serde(default)]
     pub(crate) outside: Option<CandidateFault>,
@@ -184,18 +189,13 @@ impl SearchExtent {
 
     /// Returns a fault of candidates, where a check with the defaults says little.
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
-        let Some(race) = self.race.as_ref() else {
-            let outside = self.outside.as_ref()?;
-            return Some(outside.avoided(if outside.options.is_empty() {
-                "with other data"
-            } else {
-                "with the defaults"
-            }));
+        let first = self.race.as_ref().or(self.outside.as_ref()).or(self.possible_race.as_ref())?;
+        let avoided = first.avoided(if first.options.is_empty() { "with other data" } else { "with the defaults" });
+        let details = match first.kind {
+            CandidateFaultKind::OutsideArray | CandidateFaultKind::PossibleRace => avoided.details,
+            _ => Some(avoided.details.map_or_else(String::new, |details| details + "\n") + LACKS_ORDER),
         };
-        let AvoidedFault { fault, details, otherwise } =
-            race.avoided(if race.options.is_empty() { "with other data" } else { "with the defaults" });
-        let details = details.map(|details| format!("{details}\n{LACKS_ORDER}"));
-        Some(AvoidedFault { fault, details, otherwise })
+        Some(AvoidedFault { details, ..avoided })
     }
 }
 
@@ -208,6 +208,13 @@ impl CandidateFault {
             CandidateFaultKind::Race => ("data race", ""),
             CandidateFaultKind::SharedRace => ("data race", " (a barrier may be missing)"),
             CandidateFaultKind::OutsideArray => ("access outside of an array", ""),
+            CandidateFaultKind::PossibleRace => {
+                let fault = format!(
+                    "Assay cannot rule out a data race on workgroup memory at {place} with {options} (a barrier may be \
+                     missing)"
+                );
+                return AvoidedFault { fault, details: None, otherwise };
+            }
         };
         let fault = format!("{subject} at {place}, {UNDEFINED}, with {options}{hint}");
         AvoidedFault { fault, details: Some(what.clone()), otherwise }

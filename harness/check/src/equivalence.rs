@@ -25,7 +25,9 @@ use assay_events::{
 };
 use assay_exec::{Descriptor, Target};
 use assay_float::RankRange;
-use assay_oracle::{Copies, Dispatch, ExecutedBlocks, Expected, FaultKind, Memory, Outcome, RunError, Slot};
+use assay_oracle::{
+    Copies, Dispatch, ExecutedBlocks, Expected, FaultKind, Memory, Outcome, PossibleFault, RunError, Slot,
+};
 use assay_precision::Scalar;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
@@ -167,6 +169,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
     let mut result = check.blank();
     let (mut open, mut known) = (0, [0u64; 4]);
     let mut undefined = UndefinedRounds::default();
+    let mut possible: Option<PossibleFault> = None;
     let mut executed = ExecutedBlocks::default();
     result.writes = Some(Writes::default());
     for round in 0..check.setup.rounds {
@@ -180,6 +183,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
         }
         result.rounds_checked += 1;
         executed.add(&permitted.executed);
+        possible = possible.or(permitted.possible_faults.first().copied());
         for descriptor in check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
             let pair = BindingPair { descriptor, dispatch: &dispatch, permitted: &permitted, found: &permitted, round };
             open += pair.compare(descriptor.may_be_written, &mut result);
@@ -205,8 +209,20 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
         (1.., _) => (Status::Fail, Some("the specification never permits what the case file expects".to_owned())),
         (0, 1..) => (Status::Pass, None),
         (0, 0) => {
-            let what = "no device ran; the shader has no undefined behaviour with these inputs";
-            (Status::Undetermined, Some(what.to_owned()))
+            let what = match (undefined.count, possible) {
+                (0, None) => "the shader has no undefined behaviour with these inputs".to_owned(),
+                (0, Some(possible)) => {
+                    let possible = check.described_fault(&possible, false);
+                    format!("with these inputs Assay cannot rule out {possible}")
+                }
+                (1.., _) => format!(
+                    "the shader has undefined behaviour with the inputs of {} of {} rounds: {}",
+                    undefined.count,
+                    check.setup.rounds,
+                    undefined.first_fault()
+                ),
+            };
+            (Status::Undetermined, Some(format!("no device ran; {what}")))
         }
     };
     result.times.check = started.elapsed().as_secs_f64();

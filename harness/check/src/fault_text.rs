@@ -11,6 +11,7 @@ use crate::selected_access::is_only_selected;
 use assay_exec::{Descriptor, Target};
 use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place};
 use assay_spirv::module::Instruction;
+use assay_spirv::tables::StorageClass;
 use std::collections::BTreeSet;
 
 /// Description of a dynamic error in WGSL: an access out of bounds, a data race or an endless loop.
@@ -154,6 +155,17 @@ impl Check<'_> {
             few if few.len() <= OTHER_ACCESSES => format!("; the other access is at {}", few.join(" or ")),
             _ => String::new(),
         }
+    }
+
+    /// Returns whether an instruction accesses workgroup memory.
+    pub(crate) fn accesses_workgroup(&self, at: Place) -> bool {
+        let module = &self.shader.source.module;
+        let accesses = if self.has(at) { Access::of(module, module.instruction(at.instruction)) } else { Vec::new() };
+        let is_shared = |memory: SharedMemory| {
+            let class = module.type_of(memory.variable).and_then(|ty| Some(module.pointer(ty)?.0));
+            class == Some(StorageClass::Workgroup)
+        };
+        accesses.into_iter().filter_map(|access| access.memory).flatten().any(is_shared)
     }
 
     /// Returns the memory of a fault as part of a sentence.

@@ -133,7 +133,7 @@ impl Check<'_> {
         let module = &self.shader.source.module;
         let guarded = match &result.possible_fault {
             Some(fault) if fault.is_guardable => Some((fault, operand_guards::guarded(module))),
-            Some(fault) => Some((fault, Err("no guard can exclude that".to_owned()))),
+            Some(fault) => Some((fault, Err("no guard excludes it".to_owned()))),
             None => None,
         };
         let variants = match &guarded {
@@ -147,8 +147,8 @@ impl Check<'_> {
             }
             Some((fault, Err(why))) => {
                 result.notes.push(format!(
-                    "the instructions were not checked by themselves, which would prove nothing, because the shader may \
-                     have {fault}: {why}"
+                    "the instructions were not checked by themselves, which would prove nothing: {}, and {why}",
+                    fault.clause()
                 ));
                 return;
             }

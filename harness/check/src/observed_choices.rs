@@ -11,6 +11,7 @@
 //! failure of its own.
 
 use crate::check::Check;
+use crate::chosen_parameters::FaultText;
 use crate::compare::{Comparison, compare};
 use crate::fault_text::on_one_line;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
@@ -79,6 +80,8 @@ pub(crate) enum Unobserved {
     ImpossibleLayout(String),
     /// With the observed subgroup layout the shader has undefined behaviour: its first fault.
     UndefinedInLayout(String),
+    /// In the observed order of atomics the shader has undefined behaviour: its first fault.
+    UndefinedInOrder(FaultText),
     /// The choices are not known, or cannot be used.
     Failed { choices: ObservedChoices, why: String },
 }
@@ -192,12 +195,11 @@ impl Check<'_> {
             outcome.disorder.iter().for_each(|disorder| found.add(self.impossible_order(disorder, round)));
             return Ok(ObservedRound { choices, dispatch, outcome, output, found });
         }
-        if let Some(first) = self.faults(&outcome).first() {
-            if subgroup_layout {
-                return Err(Unobserved::UndefinedInLayout(on_one_line(first)));
-            }
-            let what = format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim());
-            return Err(failed(what));
+        if let Some(first) = self.faults(&outcome).first().filter(|_| subgroup_layout) {
+            return Err(Unobserved::UndefinedInLayout(on_one_line(first)));
+        }
+        if let Some(first) = self.ordered_faults(&outcome).first() {
+            return Err(Unobserved::UndefinedInOrder(self.fault_text(first)));
         }
         let found = self.compared(&outcome, &dispatch, &output, round);
         Ok(ObservedRound { choices, dispatch, outcome, output, found })

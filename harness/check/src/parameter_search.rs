@@ -68,7 +68,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, SearchExtent};
+use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, FaultText, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -81,8 +81,8 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{
-    AtomicOrder, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, Robustness, RunError, Slot,
-    SubgroupLayout,
+    AtomicOrder, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Robustness,
+    RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
@@ -268,6 +268,7 @@ pub(crate) fn search_until(
         candidates: effort.candidates,
         race: effort.first_race.clone(),
         outside: effort.access_outside(),
+        possible_race: effort.possible_race.clone(),
         says_little: judged == Judged::Little,
         checks_defaults,
         obstacle,
@@ -730,6 +731,7 @@ impl<'a> Search<'a> {
             if outcome.work > WORK_PER_ROUND && self.invocations > local && !is_last {
                 self.invocations /= 2;
             }
+            self.note_possible_race(&outcome, &candidate.chosen);
             // One workgroup may exclude it.
             self.collides |= outcome.possible_faults.iter().any(|fault| fault.kind == Some(FaultKind::DataRace));
             // The interpreted workgroups stand for all.
@@ -924,6 +926,19 @@ impl<'a> Search<'a> {
             if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }
+        }
+    }
+
+    /// Keeps the first data race in workgroup memory that a candidate may have.
+    fn note_possible_race(&mut self, outcome: &Outcome, chosen: &ChosenParameters) {
+        let check = self.check;
+        let is_shared_race =
+            |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && check.accesses_workgroup(fault.at);
+        if let (None, Some(race)) = (&self.effort.possible_race, outcome.possible_faults.iter().find(is_shared_race)) {
+            let options = chosen.with_names(&variable_names(&check.setup)).listed_options();
+            let fault = FaultText { place: check.shader.location(race.at), what: FaultKind::DataRace.to_string() };
+            let kind = CandidateFaultKind::PossibleRace;
+            self.effort.possible_race = Some(CandidateFault { kind, is_fixed: false, options, fault });
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Effort<'a> {
     pub(super) races: BTreeMap<Option<[u32; 3]>, RaceCount>,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
     pub(super) other_races: BTreeMap<InstructionIndex, CandidateFault>,
+    /// The first data race in workgroup memory that Assay cannot rule out for a candidate.
+    pub(super) possible_race: Option<CandidateFault>,
     /// Accesses of candidates outside of arrays of fixed length, by their instructions.
     pub(super) outside: BTreeMap<InstructionIndex, OutsideArray>,
     /// Time at which the search is given up.
@@ -59,6 +61,7 @@ impl<'a> Effort<'a> {
             first_race: None,
             races: BTreeMap::new(),
             other_races: BTreeMap::new(),
+            possible_race: None,
             outside: BTreeMap::new(),
             end,
             on_candidate,
@@ -71,6 +74,7 @@ impl<'a> Effort<'a> {
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
+        self.possible_race = self.possible_race.take().or_else(|| other.possible_race.clone());
         for (groups, count) in &other.races {
             let known = self.races.entry(*groups).or_default();
             (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);

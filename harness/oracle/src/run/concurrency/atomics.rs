@@ -336,8 +336,10 @@ impl Run<'_> {
         let acts = if fails { AtomicOp::Load } else { op };
         let changes = acts != AtomicOp::Load;
         let raced = self.accessed(object, offset, size, lane, (changes, atomic));
+        // An atomic that is possibly not executed has no place in the order, as in a recorded one.
+        let is_certain = !self.in_doubt && !self.forks.is_weak(lane);
         let in_interpreted_order =
-            self.dispatch.atomic_order == AtomicOrder::Interpreted && !matches!(kind, Kind::Float(_));
+            self.dispatch.atomic_order == AtomicOrder::Interpreted && !matches!(kind, Kind::Float(_)) && is_certain;
         if object != 1 && self.dispatch.only.is_some() && !in_interpreted_order {
             // The accesses of other workgroups are not seen, not even the writes.
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
@@ -377,7 +379,7 @@ impl Run<'_> {
         let has_short =
             operands[..used].iter().chain([&(old.clone(), old_bits)]).all(|(value, bits)| is_short((value, *bits)));
         let may_be_cut = relaxed && (!has_short || op == AtomicOp::Sub && contended);
-        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane) && !may_be_cut;
+        let certain = raced.is_none() && is_certain && !may_be_cut;
         if let Some(AtomicExecution { found, operand: Some(operand) }) = observed.filter(|_| followed && certain)
             && self.accepts_operand((object, offset, size), &operands[0], (found, operand), lane)
         {
