@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 const LEAST_PLANTED: u64 = 4;
 
 /// Reasons why a score could not be measured.
-const TOO_LONG: &str = "an interpretation of the shader takes too long";
+const TOO_LONG: &str = "an interpretation of the shader takes too long (--patience 4 permits more)";
 const UNDEFINED: &str = "the shader may have undefined behaviour";
 
 /// Largest work of a changed shader, as a multiple of that of the original.
@@ -78,11 +78,11 @@ impl ErrorSize {
         }
     }
 
-    /// Returns the effort of a score: up to two seconds for the small errors of a check, and less for
+    /// Returns the effort of a score: up to four seconds for the small errors of a check, and less for
     /// each candidate of a search.
     fn effort(self) -> Effort {
         match self {
-            ErrorSize::Small => Effort { planted: 16, invocations: 512, cost: 1 << 27 },
+            ErrorSize::Small => Effort { planted: 16, invocations: 512, cost: 1 << 28 },
             ErrorSize::Large => Effort { planted: 12, invocations: 128, cost: 1 << 24 },
         }
     }
@@ -135,7 +135,8 @@ impl MutationAnalysis<'_> {
         let setup = self.setup;
         let bytes = setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let memory_cost = bytes.saturating_mul(BYTE_COST);
-        let Effort { planted, mut invocations, cost: limit } = self.size.effort();
+        let Effort { planted, mut invocations, cost } = self.size.effort();
+        let limit = cost.saturating_mul(self.limits.patience());
         let mut cost = 0;
         loop {
             let (groups, local) = (product(setup.groups), product(setup.local));
@@ -164,12 +165,12 @@ impl MutationAnalysis<'_> {
                 Err(_) => return unmeasured(TOO_LONG),
             };
             let affordable = limit / (outcome.work + memory_cost).max(1);
-            if affordable < LEAST_PLANTED {
-                if invocations <= local {
-                    return unmeasured(TOO_LONG);
-                }
+            if affordable < planted && invocations > local {
                 invocations /= 8;
                 continue;
+            }
+            if affordable < LEAST_PLANTED {
+                return unmeasured(TOO_LONG);
             }
             let work = SLOWDOWN.saturating_mul(outcome.work) + (1 << 16);
             let of_later = |later: Dispatch| {

@@ -407,7 +407,9 @@ impl CheckSession {
             remove_bundles(folder)?;
         }
         measure_mutations(check, &mut result, target);
-        result.notes.extend(status::few_noticed(&result, check.advice_to_vary().as_deref()));
+        let warnings = status::thin_warnings(&result, check.advice_to_vary().as_deref());
+        let new = warnings.into_iter().filter(|warning| !result.notes.contains(warning)).collect::<Vec<_>>();
+        result.notes.extend(new);
         // A device that was lost gives no records.
         if self.diagnosis.trace && !result.is_meaningful() && result.excused.is_none() {
             preliminary(&result);

@@ -113,10 +113,14 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
     advised(why, advice)
 }
 
-/// Returns the warnings for a passing check that says little about the shader.
+/// Returns the warnings for a passing check that says little about the shader, the first with advice.
 pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<String> {
     let warnings = [few_judged, few_values, few_instructions, few_noticed];
-    warnings.iter().filter_map(|warning| warning(result, advice)).collect()
+    let mut warnings: Vec<String> = warnings.iter().filter_map(|warning| warning(result)).collect();
+    if let Some(first) = warnings.first_mut() {
+        *first = advised(std::mem::take(first), advice);
+    }
+    warnings
 }
 
 /// Returns notes on the parts of the shader about which a passing verdict says nothing: bindings
@@ -231,7 +235,7 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
 
 /// Returns a warning for a passing check in which only a small share of the elements that the
 /// shader may write could have come out wrong.
-fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_judged(result: &CheckResult) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
     let few = |number: u64| !Writes::is_enough(number, writes.elements);
@@ -249,12 +253,12 @@ fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     } else {
         only(writes.narrow(), "could have come out wrong by a factor of two")
     };
-    Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
+    Some(format!("warning: {what}, less than {share} %, and the verdict rests on these"))
 }
 
 /// Returns a warning for a passing check in which nearly all elements that could have come out
 /// wrong have one value or their old one.
-fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_values(result: &CheckResult) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|writes| passes && !writes.is_varied())?;
     let distinct = writes.distinct.unwrap_or_default();
@@ -263,28 +267,27 @@ fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<String> {
         0 => format!("the {all} elements that could have come out wrong"),
         _ => format!("all but {} of the {all} elements that could have come out wrong", group_digits(distinct)),
     };
-    let what = format!("warning: {which} have one value or keep their old one, which says little about the shader");
-    Some(advised(what, advice))
+    Some(format!("warning: {which} have one value or keep their old one, which says little about the shader"))
 }
 
 /// Returns a warning for a passing check in which the shader executed only a small share of its
 /// instructions.
-fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_instructions(result: &CheckResult) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let executed = result.executed.as_ref().filter(|executed| passes && !executed.is_meaningful())?;
     let skipped = executed.skipped.as_ref().map_or_else(String::new, |skipped| format!("; {skipped}"));
-    Some(advised(format!("warning: the shader {executed}, less than half{skipped}"), advice))
+    Some(format!("warning: less than half of the shader's instructions ran: it {executed}{skipped}"))
 }
 
 /// Returns a warning for a passing check that would notice only a small share of planted errors.
-pub(crate) fn few_noticed(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_noticed(result: &CheckResult) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let score = result.mutations.as_ref().filter(|score| passes && !score.is_meaningful())?;
     if !score.is_known() {
         return Some(format!("warning: {score}"));
     }
     let one = score.unnoticed.first().map_or_else(String::new, |one| format!(", for example not in {one}"));
-    Some(advised(format!("warning: {score}: less than half{one}"), advice))
+    Some(format!("warning: {score}: less than half{one}"))
 }
 
 /// Appends advice to a statement.

@@ -31,10 +31,13 @@ impl CheckResult {
     fn weakness(&self) -> Option<&'static str> {
         let CheckResult { writes, executed, mutations, .. } = self;
         let Some(writes) = writes.as_ref().filter(|writes| writes.falsifiable > 0) else {
-            return Some("the specification permits any value of its elements");
+            return Some("none of its elements could have come out wrong");
         };
         if writes.narrow() == 0 {
             return Some("all of its elements may vary by more than a factor of two");
+        }
+        if !Writes::is_enough(writes.written, writes.elements) {
+            return Some("it has few of the elements that the shader may write");
         }
         if !Writes::is_enough(writes.narrow(), writes.elements) {
             return Some("few of its elements could have come out wrong");

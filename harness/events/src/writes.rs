@@ -110,7 +110,7 @@ impl std::fmt::Display for Writes {
         )?;
         match falsifiable {
             _ if falsifiable == written => Ok(()),
-            0 => write!(f, ", any value of which is permitted"),
+            0 => write!(f, ", none of which could have come out wrong"),
             _ => write!(f, ", {} of which could have come out wrong", group_digits(falsifiable)),
         }?;
         match wide {
@@ -140,7 +140,7 @@ mod tests {
         let some = vec![binding("a", 4, 3, 1), binding("b", 4, 2, 1)];
         assert_eq!(text(some), "wrote 5 of 8 elements in 2 of 2 bindings, 2 of which could have come out wrong");
         let one = vec![binding("a", 1, 1, 0)];
-        assert_eq!(text(one), "wrote 1 of 1 element in 1 of 1 binding, any value of which is permitted");
+        assert_eq!(text(one), "wrote 1 of 1 element in 1 of 1 binding, none of which could have come out wrong");
         let wide = vec![BindingWrites { wide: 2, ..binding("a", 4, 4, 4) }];
         assert_eq!(
             text(wide),

@@ -130,8 +130,8 @@ fn the_access_for_which_an_array_is_long_is_named() {
             sums[id.x] = cells[id.x + 16u];
         }",
     );
-    let long = "with an element for each invocation, the access at test.wgsl:4:26: `cells[id.x + 16u]` is out of bounds, \
-                so Assay chose the lengths cells=272; if";
+    let long = "with an element for each invocation, the access at test.wgsl:4:26: `sums[id.x] = cells[id.x + 16u]` is out \
+                of bounds, so Assay chose the lengths cells=272; if";
     assert!(result.notes.iter().any(|note| note.contains(long)), "{:?}", result.notes);
 }
 
