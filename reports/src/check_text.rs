@@ -75,7 +75,11 @@ pub fn text(check: &CheckResult) -> String {
         labelled(&mut out, "output", writes);
     }
     if let Some(score) = &check.mutations {
-        labelled(&mut out, "errors", score);
+        // A warning names it, too.
+        let is_told = |error: &String| check.notes.iter().any(|note| note.contains(error.as_str()));
+        let hidden = score.unnoticed.first().filter(|error| !is_told(error));
+        let hidden = hidden.map_or_else(String::new, |error| format!(", for example not one in {error}"));
+        labelled(&mut out, "errors", format_args!("{score}{hidden}"));
     }
     if let Some(compiler) = &check.compiler {
         labelled(&mut out, "compiler", compiler);
@@ -195,11 +199,12 @@ fn compared(check: &CheckResult) -> String {
                     kept => format!(" ({} of them must keep their contents)", group_digits(kept)),
                 };
                 let any = check.elements_checked.saturating_sub(falsifiable).saturating_sub(kept_elements);
-                let any = match any {
+                let others = match any {
                     0 => String::new(),
-                    any => format!(" ({} of them may have any value)", group_digits(any)),
+                    any => format!("; {} others may have any value", group_digits(any)),
                 };
-                format!("{elements}{kept}{any}, {} not permitted", group_digits(failing))
+                let elements = counted(check.elements_checked - any, "element");
+                format!("{elements}{kept}, {} not permitted{others}", group_digits(failing))
             }
         }
     }
