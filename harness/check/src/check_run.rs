@@ -589,8 +589,9 @@ impl<'a> CheckRun<'a> {
             status::qualify_by_avoided_fault(&mut result, &avoided);
         }
         if let Some(FaultText { place, what }) = self.undefined_in_order {
-            let fault =
-                format!("the shader has undefined behaviour at {place} in the order of atomics that the device took");
+            let fault = format!(
+                "the shader has undefined behaviour at {place} with these inputs, in the order of atomics that the device took"
+            );
             let is_race = what.starts_with(&FaultKind::DataRace.to_string());
             let details = Some(if is_race { format!("{what}\n{LACKS_ORDER}") } else { what });
             status::qualify_by_avoided_fault(

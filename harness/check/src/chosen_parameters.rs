@@ -50,6 +50,9 @@ pub struct ChosenParameters {
     pub(crate) groups: Option<[u32; 3]>,
     /// Defect of the check without these parameters, as a clause.
     pub(crate) reason: String,
+    /// Set if the options of the user give some parameters.
+    #[serde(default)]
+    pub(crate) has_given: bool,
     /// The candidates of the search.
     pub(crate) extent: SearchExtent,
 }
@@ -339,7 +342,11 @@ impl ChosenParameters {
             (Some(race), options) => format!("{NO_OTHERS}, {race}, with {options}"),
         };
         let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
-        let given = if given.is_empty() { "the defaults" } else { given };
+        let given = match given {
+            "" if self.has_given => "the given options alone",
+            "" => "the defaults",
+            given => given,
+        };
         format!("with {given} {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
     }
 

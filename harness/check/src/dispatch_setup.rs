@@ -6,7 +6,7 @@ use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::member_contents::MemberContents;
 use crate::memory_layout::{MemoryContents, MemoryPart, put_scalars, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
-use crate::parameter::{self, IN_TURN, ParameterError, ParameterValue, in_round};
+use crate::parameter::{self, IN_TURN, LIST, ParameterError, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
 use crate::store_bounds::StoreBounds;
@@ -439,7 +439,7 @@ impl DispatchSetup {
 
     fn add_inputs(&mut self, options: &Options, module: &Module) -> Result<(), CheckError> {
         for (to, source) in &options.inputs {
-            match self.select(to, ("input", "binding"), |_| true) {
+            match self.select(to, ("input", "binding"), |d| !self.is_scalar_of(to, d)) {
                 Ok(meant) => self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone()))),
                 Err(none) => match self.parts(to, source)? {
                     Some(Parts { values, members }) => {
@@ -459,6 +459,21 @@ impl DispatchSetup {
             self.select(to, ("elements", "run-time array"), is_sized)?;
         }
         Ok(())
+    }
+
+    /// Returns whether the index of a name is one of an array in a buffer: `counts[1]` is a scalar, unless
+    /// `counts` is an array of descriptors.
+    fn is_scalar_of(&self, name: &BindingName, d: &Descriptor) -> bool {
+        let is_array = self
+            .descriptors
+            .iter()
+            .any(|o| o.slot != d.slot && Slot { element: 0, ..o.slot } == Slot { element: 0, ..d.slot });
+        let key = name.to_string();
+        let path = key.find('[').map(|at| &key[at..]).filter(|_| !is_array);
+        let contents = MemoryContents::of(d);
+        path.zip(contents).is_some_and(|(path, contents)| {
+            MemberContents::new((contents, d.bytes, d.slot), path, &BindingSource::Index).is_some()
+        })
     }
 
     /// Returns the contents of the scalars in a buffer that a name such as `params.size` selects, or
@@ -690,16 +705,17 @@ impl DispatchSetup {
                 }
             }
             BindingSource::Number(text) => {
-                let (mut wrong, text) = (None, in_round(text, round));
-                put_scalars(contents, part, |_, scalar, _| match scalar_from_text(scalar, text) {
-                    Some(bits) => bits,
-                    None => {
-                        wrong.get_or_insert(scalar);
+                let numbers: Vec<&str> = text.split(LIST).map(|text| in_round(text, round)).collect();
+                let mut wrong = None;
+                put_scalars(contents, part, |_, scalar, index| {
+                    let number = numbers[index as usize % numbers.len()];
+                    scalar_from_text(scalar, number).unwrap_or_else(|| {
+                        wrong.get_or_insert((scalar, number));
                         0
-                    }
+                    })
                 });
-                if let Some(scalar) = wrong {
-                    return Err(CheckError::option(format!("{name}: `{text}` is not a number of type {scalar}")));
+                if let Some((scalar, number)) = wrong {
+                    return Err(CheckError::option(format!("{name}: `{number}` is not a number of type {scalar}")));
                 }
             }
             BindingSource::Mixture(mixture) => {

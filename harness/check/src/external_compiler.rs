@@ -210,8 +210,7 @@ fn write_adapted(
 ) -> io::Result<bool> {
     let mut has_copies = false;
     for (path, included) in files {
-        let unmarked = || included.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned);
-        let adapted = if language == Language::Hlsl { adapted_hlsl(included) } else { unmarked() };
+        let adapted = if language == Language::Hlsl { adapted_hlsl(included) } else { adapted_include(included) };
         let is_alias = |name: &str| aliases.iter().any(|(alias, file)| alias == name && file == path);
         let adapted = adapted.or_else(|| aliases.iter().any(|(_, file)| file == path).then(|| included.clone()));
         let Some(adapted) = adapted else { continue };
@@ -226,6 +225,22 @@ fn write_adapted(
         }
     }
     Ok(has_copies)
+}
+
+/// Returns the text of an included file that a compiler of GLSL gets, if it differs: without a byte order
+/// mark, with the names of included files in quotes, as glslang finds no others.
+fn adapted_include(included: &str) -> Option<String> {
+    let unmarked = included.trim_start_matches(BYTE_ORDER_MARK);
+    let quoted: Vec<Cow<'_, str>> =
+        unmarked.lines().map(|line| in_quotes(line).map_or(line.into(), Cow::Owned)).collect();
+    let is_changed = unmarked.len() < included.len() || quoted.iter().any(|line| matches!(line, Cow::Owned(_)));
+    is_changed.then(|| quoted.join("\n") + "\n")
+}
+
+/// Returns an `#include` directive with its name in quotes in place of angle brackets.
+fn in_quotes(line: &str) -> Option<String> {
+    let name = include_names(line).find(|name| line.contains(&format!("<{name}>")))?;
+    Some(format!("#include \"{name}\""))
 }
 
 /// Returns a text with empty lines in place of the `#include` directives of some names.
@@ -692,8 +707,7 @@ impl Source<'_> {
             *line = Cow::Owned(format!("#extension {INCLUDE_EXTENSION} : enable"));
         }
         for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
-            let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));
-            if let Some(quoted) = in_brackets.map(|name| format!("#include \"{name}\"")) {
+            if let Some(quoted) = in_quotes(line) {
                 *line = Cow::Owned(quoted);
             }
         }

@@ -52,6 +52,12 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
         let beside = includer.parent().unwrap_or(Path::new("")).to_owned();
         for name in include_names(&text) {
             let mut file = known_file(&beside, &folders, name);
+            // A compiler looks for a name in angle brackets in the given folders alone.
+            let is_in_brackets = is_included && text.contains(&format!("<{name}>"));
+            if is_in_brackets && file.as_deref() == Some(&*beside.join(name)) {
+                let folder = if beside.as_os_str().is_empty() { PathBuf::from(".") } else { beside.clone() };
+                folders.extend(Some(folder).filter(|folder| !folders.contains(folder)));
+            }
             if file.is_none() {
                 let Ok(shader) = path::absolute(shader) else { continue };
                 let repository = repository.get_or_insert_with(|| repository_files(&shader));
@@ -199,6 +205,12 @@ mod tests {
         assert_eq!((found.files.len(), found.missing), (3, vec!["missing.h".to_owned(), "../a.h".to_owned()]));
         assert_eq!(found.folders, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
         assert_eq!(included_files(&shader, "", &given).folders, given);
+        // A name in angle brackets is not looked for beside the file that has it.
+        write("src/shaders/gpu/b.h", "#include <c.h>\n");
+        write("src/shaders/gpu/c.h", "");
+        let found = included_files(&shader, "#include \"b.h\"", &[]);
+        assert_eq!((found.files.len(), found.folders), (2, vec![root.path().join("src/shaders/gpu")]));
+        let found = included_files(&shader, text, &given);
         // Without a repository, four folders above the shader are searched.
         fs::remove_file(root.path().join(".git/HEAD")).unwrap();
         fs::remove_dir(root.path().join(".git")).unwrap();

@@ -34,11 +34,12 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Instructions that the first variant records, and the most that one records.
-const PROBES: (usize, usize) = (4, 64);
+const PROBES: (usize, usize) = (4, 32);
 
-/// Time of a variant below which the next one records twice as many instructions. One that takes
-/// twice this time is followed by one that records half as many.
-const QUICK: Duration = Duration::from_secs(3);
+/// Time of a variant below which the next one records twice as many instructions. One that takes longer
+/// is followed by one that records a quarter of them, with loops that are not unrolled: the time grows
+/// with a power of the number.
+const QUICK: Duration = Duration::from_secs(2);
 
 /// Records of all instructions together that are checked.
 const ROWS: u64 = 1 << 18;
@@ -163,7 +164,8 @@ impl Check<'_> {
             .extend(some(&late, &format!("for which {} s did not suffice{advice}", self.variants_time().as_secs())));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
-                "Assay cannot rule out {fault}, so the shader's instructions were checked in a variant with guards that exclude it"
+                "Assay does not know enough to rule out {fault}, so it checked the instructions in a variant with guards \
+                 that exclude it"
             ));
         }
         if doubt.is_some() {
@@ -181,7 +183,7 @@ impl Check<'_> {
             return;
         }
         if traced.results > 0 {
-            let open = some(&open, "for which any result is permitted");
+            let open = some(&open, "of which Assay knows no wrong result");
             result.notes.extend(open.into_iter().chain(some(&unexecuted, "that no invocation executed")));
         }
         if wrong.is_some() || traced.is_meaningful() {
@@ -212,7 +214,7 @@ impl Check<'_> {
                 rest = indices.iter().copied().filter(|index| !found.executed.contains(index)).collect();
                 continue;
             }
-            // The next variant takes about as long as the last one.
+            // The next variant takes at most about as long as the last one, for as many instructions.
             if started.elapsed() + last > self.variants_time() {
                 found.late = rest.iter().map(|index| self.titled(variants.of, *index)).collect();
                 break;
@@ -224,18 +226,12 @@ impl Check<'_> {
             let before = Instant::now();
             let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target, current);
             last = before.elapsed();
-            if last > QUICK
-                && std::ptr::eq(current.of, variants.of)
-                && let Some(rolled) = rolled.as_ref()
-            {
-                // The next one may be quick.
-                (current.of, last) = (rolled, Duration::ZERO);
+            if last < QUICK {
+                probes = (2 * probes).min(PROBES.1);
+            } else {
+                (probes, last) = ((probes / 4).max(1), last / 4);
+                current.of = rolled.as_ref().unwrap_or(variants.of);
             }
-            probes = match last {
-                quick if quick < QUICK => (2 * probes).min(PROBES.1),
-                slow if slow > 2 * QUICK => (probes / 2).max(1),
-                _ => probes,
-            };
             let judged = match judged {
                 Ok(judged) => judged,
                 Err(why) => {

@@ -240,10 +240,10 @@ pub fn path_text(path: &[PathStep]) -> String {
     text
 }
 
-/// Returns whether a translator gives this name to the only member of a block: naga gives none, and glslang
-/// this one to the elements of a structured buffer in HLSL.
+/// Returns whether a translator gives this name to the only member of a block: naga gives none, glslang
+/// `@data` and slangc `__member0` to the elements of a structured buffer in HLSL.
 fn is_wrapper(name: Option<&str>) -> bool {
-    name.is_none_or(|name| name == "@data")
+    name.is_none_or(|name| ["@data", "__member0"].contains(&name))
 }
 
 /// Returns the size in bytes of a value whose run-time array, if any, has `elements` elements.

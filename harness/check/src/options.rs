@@ -127,6 +127,15 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns whether some parameters of a search are given: contents, lengths, sizes or workgroups.
+    pub(crate) fn gives_parameters(&self) -> bool {
+        let Options { groups, specs, push, push_values, inputs, elements, image_sizes, .. } = self;
+        groups.is_some()
+            || push.is_some()
+            || !(specs.is_empty() && push_values.is_empty() && inputs.is_empty())
+            || !(elements.is_empty() && image_sizes.is_empty())
+    }
+
     /// Applies the text of `--push`: contents of all push constants, values of single ones, or
     /// both, separated by commas.
     ///

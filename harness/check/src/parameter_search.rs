@@ -222,11 +222,16 @@ pub(crate) fn search_until(
         let extent = SearchExtent { candidates: effort.candidates, checks_defaults: true, ..SearchExtent::default() };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
-            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_fault, ..chosen })),
+            false => {
+                let has_given = options.gives_parameters();
+                ParameterSearch::Found(Box::new(ChosenParameters { reason, has_given, extent, other_fault, ..chosen }))
+            }
         });
     }
     let term = term_of_fault(check);
     let (before, reason) = (given.score, given.defect(check, term));
+    // A check of heavy inputs says more than one of a shader that hardly runs.
+    let is_heavy = given.faults.first() == Some(&FaultKind::Endless);
     let mut best = search.best_from(given)?;
     effort.add(&search.effort);
     if search.leaves_images && search.may_be_robust() {
@@ -251,7 +256,7 @@ pub(crate) fn search_until(
     // others give varied values, or notice more planted errors.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL) && before.covered;
     let is_judged = best.score.defined == search.rounds && best.score.judged > Judged::Little;
-    let says_something = best.score.narrow > 0 || is_judged;
+    let says_something = best.score.narrow > 0 && !is_heavy || is_judged;
     let says_more =
         (best.score.varied, best.score.noticed, best.score.busy) > (before.varied, before.noticed, before.busy);
     let is_other = best.chosen != ChosenParameters::default();
@@ -279,6 +284,7 @@ pub(crate) fn search_until(
             let long_access = search.access_beyond_usual_lengths(&best.chosen)?;
             ParameterSearch::Found(Box::new(ChosenParameters {
                 reason,
+                has_given: options.gives_parameters(),
                 extent,
                 other_fault,
                 long_access,
@@ -424,7 +430,7 @@ struct Search<'a> {
     communication: Communication<'a>,
     /// Parameters that the options leave open.
     parameters: Vec<Parameter>,
-    /// Integers in data that atomics increase and branches depend on.
+    /// Integers in data that atomics increase or decrease.
     counters: Vec<Parameter>,
     /// Sizes of arrays and images with which all candidates begin.
     sizes: ChosenParameters,
@@ -448,8 +454,10 @@ impl<'a> Search<'a> {
         }
         let module = &check.shader.source.module;
         let flow = DataFlow::new(module);
-        let increased = flow.counters();
-        let is_counter = |p: &Parameter| provenance(check, &increased, p) == Provenance::Operand;
+        let changed = flow.counters();
+        let is_counter = |p: &Parameter| {
+            [&changed.increased, &changed.decreased].iter().any(|of| provenance(check, of, p) == Provenance::Operand)
+        };
         let (counters, parameters) = open_parameters(check).into_iter().partition(is_counter);
         let (computations, _) = computations(module, &check.setup.entry, module.header().bound);
         Some(Search {
@@ -485,7 +493,7 @@ impl<'a> Search<'a> {
 
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
-        let best = self.with_counters_at_zero(first)?;
+        let best = self.with_usual_counters(first)?;
         let best = self.grown(best)?;
         let best = self.with_sorted_keys(best)?;
         let best = self.with_short_arrays(best)?;

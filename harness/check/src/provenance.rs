@@ -66,6 +66,13 @@ pub(crate) struct FaultSources {
     control: BTreeSet<LoadedFrom>,
 }
 
+/// Memory that atomics change by numbers, as operands.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) increased: FaultSources,
+    pub(crate) decreased: FaultSources,
+}
+
 /// Stores, calls and returns of a module.
 pub(crate) struct DataFlow<'a> {
     module: &'a Module,
@@ -258,16 +265,26 @@ impl<'a> DataFlow<'a> {
         FaultSources { control: self.slice(conditions, used).sources, ..FaultSources::default() }
     }
 
-    /// Returns the memory that atomics increase, as operands: counters of appended elements.
-    pub(crate) fn counters(&self) -> FaultSources {
-        let increases = |i: &Instruction<'_>| {
-            let added = || i.operand(3).and_then(|value| self.module.constant_int(value));
-            i.op == Some(Op::AtomicIIncrement) || i.op == Some(Op::AtomicIAdd) && added().is_none_or(|added| added > 0)
-        };
-        let functions = self.module.functions().iter();
-        let instructions = functions.flat_map(|f| self.module.instructions_in(f.instructions.clone()));
-        let pointers = instructions.filter(increases).filter_map(|i| i.operand(0));
-        FaultSources::of_operand(pointers.filter_map(|pointer| self.loaded_from(pointer)).collect())
+    /// Returns the memory that atomics increase and decrease, as operands: counters of elements that are
+    /// appended to lists and taken from them.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        for function in self.module.functions() {
+            for i in self.module.instructions_in(function.instructions.clone()) {
+                // An unsigned -1 is a very large number.
+                let adds = |n: &i64| (1..=i64::from(i32::MAX)).contains(n);
+                let increases = i.operand(3).and_then(|value| self.module.constant_int(value)).is_none_or(|n| adds(&n));
+                let changed = match i.op {
+                    Some(Op::AtomicIIncrement) => &mut counters.increased,
+                    Some(Op::AtomicIDecrement | Op::AtomicISub) => &mut counters.decreased,
+                    Some(Op::AtomicIAdd) if increases => &mut counters.increased,
+                    Some(Op::AtomicIAdd) => &mut counters.decreased,
+                    _ => continue,
+                };
+                changed.operand.extend(i.operand(0).and_then(|pointer| self.loaded_from(pointer)));
+            }
+        }
+        counters
     }
 
     /// Returns the memory whose integers the shader takes for the bits of floats of 32 bits, as operands.

@@ -4,7 +4,7 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedRace, CandidateFault, RobustAccess};
+use crate::chosen_parameters::{AvoidedFault, AvoidedRace, CandidateFault, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::parameter_search::{ParameterValues, SEARCH_TIME, search_until, variable_names};
@@ -501,7 +501,10 @@ impl CheckSession {
         result.parameters = ParameterValues::of(check).map(|values| values.to_string());
         let avoided = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault);
         let fruitless = self.fruitless.as_ref().filter(|_| result.status == Status::Undetermined);
-        let fruitless_fault = || fruitless.and_then(SearchExtent::avoided_fault);
+        // The reason may tell the fault, with the subgroup size that leads to it.
+        let reason = result.reason.clone().unwrap_or_default();
+        let is_new = |fault: &AvoidedFault| fault.details.as_ref().is_none_or(|details| !reason.contains(details));
+        let fruitless_fault = || fruitless.and_then(SearchExtent::avoided_fault).filter(is_new);
         if let Some(fault) = avoided.or_else(fruitless_fault) {
             // Other values hardly help where most candidates race.
             let advice = check.advice_to_vary().unwrap_or_default();

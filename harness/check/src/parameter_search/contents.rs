@@ -5,11 +5,12 @@ use super::candidate::{Candidate, Judged, Score, better};
 use super::open_parameter::{Parameter, binding_name, holds_parameters, provenance};
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::ChosenParameters;
-use crate::chosen_parameters::INDEX;
+use crate::chosen_parameters::{ChosenParameters, INDEX};
+use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{runtime_stride, size_with_elements, walk_scalars};
 use crate::options::ONE_OF;
 use crate::provenance::{FaultSources, Provenance};
+use crate::workgroup_choice::product;
 use assay_events::Writes;
 use assay_exec::{Descriptor, ImageShape};
 use assay_oracle::{FaultKind, Place, Slot};
@@ -47,10 +48,17 @@ pub(super) enum SmallData {
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
 
 impl Search<'_> {
-    /// Lets counters begin at 0 if a candidate then says no less.
-    pub(super) fn with_counters_at_zero(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+    /// Lets counters begin at 0, or at the number of invocations if they are decreased, if a candidate then
+    /// says no less.
+    pub(super) fn with_usual_counters(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         let mut chosen = best.chosen.clone();
-        self.counters.iter().for_each(|counter| counter.set(&mut chosen, "0".to_owned()));
+        let DispatchSetup { local, groups, .. } = &self.check.setup;
+        let invocations = product(*local).saturating_mul(product(*groups));
+        let decreased = self.flow.counters().decreased;
+        for counter in &self.counters {
+            let is_decreased = provenance(self.check, &decreased, counter) == Provenance::Operand;
+            counter.set(&mut chosen, if is_decreased { invocations } else { 0 }.to_string());
+        }
         if chosen == best.chosen {
             return Ok(best);
         }

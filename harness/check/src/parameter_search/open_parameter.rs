@@ -7,7 +7,7 @@
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
-use crate::memory_layout::{Element, PathStep, path_text, runtime_stride, walk_scalars};
+use crate::memory_layout::{Element, PathStep, path_text, runtime_stride, size_with_elements, walk_scalars};
 use crate::missing_macros::is_name;
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
@@ -137,17 +137,20 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
     let setup = &check.setup;
     let module = &check.shader.source.module;
     let flow = DataFlow::new(module);
-    let (float_bits, branches) = (flow.float_bits(), flow.branch_sources());
+    let (float_bits, branches, counters) = (flow.float_bits(), flow.branch_sources(), flow.counters());
     let mut parameters = Vec::new();
     let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), (block, is_data), bytes| {
         let (mut integers, mut floats, mut matrices, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
             let is_member = || steps.iter().all(|step| matches!(step, PathStep::Member(..)));
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
-            if is_data && !(is_integer && is_member()) {
+            let memory = (slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
+            let is_fixed = element.offset < size_with_elements(block, 0);
+            let changes = |of: &FaultSources| of.of(module, memory, block, element.offset) == Provenance::Operand;
+            let is_counter = is_data && is_fixed && (changes(&counters.increased) || changes(&counters.decreased));
+            if is_data && !(is_integer && (is_member() || is_counter)) {
                 return;
             }
-            let memory = (slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
             let has_float_bits = is_integer
                 && element.scalar.width() == 32
                 && float_bits.of(module, memory, block, element.offset) == Provenance::Operand;
@@ -158,8 +161,9 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                 () if is_integer => (&mut integers, PARAMETERS),
                 () => (&mut floats, PARAMETERS),
             };
-            let is_count =
-                is_integer && is_member() && branches.of(module, memory, block, element.offset) == Provenance::Control;
+            let is_count = is_integer
+                && (is_counter
+                    || is_member() && branches.of(module, memory, block, element.offset) == Provenance::Control);
             if (found.len() <= most || is_count) && is_listed(slot, element.offset) {
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };

@@ -294,7 +294,7 @@ impl Search<'_> {
             .filter(|value| *value > 1)
             .flat_map(|value| but_vector(value).into_iter().chain(but_one(value)));
         let extents = self.extents(&base.parameters);
-        let mut indexed = 0;
+        let (mut indexed, mut permuted) = (0, 0);
         for values in extents.into_iter().chain(ladder.iter().map(|value| all(*value))).chain(strided).chain(large) {
             if count == 0 || self.is_done(&lead.best) {
                 break;
@@ -310,6 +310,20 @@ impl Search<'_> {
                 let indices = &candidate.chosen.inputs[known..];
                 valued.start.inputs.extend_from_slice(indices);
                 base.start.inputs.extend_from_slice(indices);
+            }
+            // Data that serve as indices may have to be distinct.
+            let racing = candidate.faulty.filter(|_| candidate.faults.first() == Some(&FaultKind::DataRace));
+            let data = racing.map_or_else(Vec::new, |at| self.data_sources(at, Provenance::Operand));
+            if permuted < INDEXED && !data.is_empty() {
+                permuted += 1;
+                let mut distinct = valued.clone();
+                distinct.start.inputs.retain(|(name, _)| !data.contains(name));
+                distinct.start.inputs.extend(data.into_iter().map(|name| (name, INDEX.to_owned())));
+                let candidate = self.candidate(distinct.chosen())?;
+                if candidate.score > lead.best.score {
+                    base.start.inputs.clone_from(&distinct.start.inputs);
+                }
+                lead = lead.or(candidate, distinct);
             }
             lead = lead.or(candidate, valued.clone());
             if is_too_large {
