@@ -827,7 +827,14 @@ fn version_of(compiler: &Compiler) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{adapted_hlsl, rejection};
+    use super::{adapted_hlsl, adapted_include, rejection};
+
+    #[test]
+    fn names_of_nested_includes_are_in_quotes() {
+        let text = "\u{feff}#include <noise/simplex.glsl>\nfloat f();\n";
+        assert_eq!(adapted_include(text).as_deref(), Some("#include \"noise/simplex.glsl\"\nfloat f();\n"));
+        assert_eq!(adapted_include("#include \"a.glsl\"\nfloat f() { return 1 < 2 ? 3. : 4.; }\n"), None);
+    }
 
     #[test]
     fn push_constants_are_a_constant_buffer() {

@@ -142,8 +142,12 @@ impl Check<'_> {
         let reachable = self.program.reachable_instructions();
         let is_other =
             |i: &Instruction<'_>| reachable.contains(&i.index) && Access::of(module, *i).iter().any(overlaps);
+        let others: Vec<Instruction<'_>> = module.instructions().filter(is_other).collect();
+        // Those without a line are the translator's own, as of zeros in workgroup memory.
+        let has_line = |i: &&Instruction<'_>| self.shader.source.position_of(i.at).line.is_some();
+        let has_lines = others.iter().any(|i| has_line(&i));
         let mut places: Vec<String> = Vec::new();
-        for i in module.instructions().filter(is_other) {
+        for i in others.iter().filter(|i| has_line(i) || !has_lines) {
             let place = self.shader.location(Place { instruction: i.index, line: None });
             if !places.contains(&place) {
                 places.push(place);

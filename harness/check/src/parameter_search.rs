@@ -833,7 +833,7 @@ impl<'a> Search<'a> {
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,
     /// unless the candidate is good and sound. The other parameters are searched for again.
-    fn with_robustness(&self, mut best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
+    fn with_robustness(&mut self, mut best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
         for robustness in ROBUSTNESS {
             if self.is_good(&best) && best.score.is_sound() {
                 break;
@@ -847,12 +847,18 @@ impl<'a> Search<'a> {
             let chosen = ChosenParameters { specs, robustness: Some(robustness), benign_races, ..found.chosen };
             best = better(best, Candidate { chosen, ..found });
         }
-        Ok(best)
+        if best.chosen.robustness.is_none() || !best.chosen.specs.is_empty() || best.chosen.benign_races {
+            return Ok(best);
+        }
+        // The parameters that the repetition found may need none.
+        effort.candidates += 1;
+        let plain = self.candidate(ChosenParameters { robustness: None, ..best.chosen.clone() })?;
+        Ok(if plain.score.says_no_less(&best.score) { plain } else { best })
     }
 
     /// Returns the better one of a candidate and the best one in which benign races are permitted, if
     /// need be with robustness, too. The other parameters are searched for again.
-    fn with_benign_races(&self, best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
+    fn with_benign_races(&mut self, best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
         let robustness = best.chosen.robustness;
         let racing =
             Options { benign_races: true, robustness: robustness.or(self.options.robustness), ..self.options.clone() };

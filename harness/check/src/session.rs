@@ -505,7 +505,9 @@ impl CheckSession {
         let reason = result.reason.clone().unwrap_or_default();
         let is_new = |fault: &AvoidedFault| fault.details.as_ref().is_none_or(|details| !reason.contains(details));
         let fruitless_fault = || fruitless.and_then(SearchExtent::avoided_fault).filter(is_new);
-        if let Some(fault) = avoided.or_else(fruitless_fault) {
+        let fault = avoided.or_else(fruitless_fault);
+        let is_mistaken = fault.is_some();
+        if let Some(fault) = fault {
             // Other values hardly help where most candidates race.
             let advice = check.advice_to_vary().unwrap_or_default();
             if let Some(reason) = result.reason.as_mut().filter(|_| fruitless.is_some() && !advice.is_empty()) {
@@ -520,7 +522,10 @@ impl CheckSession {
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.
         let is_noted = is_thin || self.searched >= LONG_SEARCH;
-        result.notes.extend(self.fruitless.as_ref().filter(|_| is_noted).map(fruitless_search));
+        let fruitless_note = |extent| {
+            if is_mistaken { format!("{extent} found none that says enough") } else { fruitless_search(extent) }
+        };
+        result.notes.extend(self.fruitless.as_ref().filter(|_| is_noted).map(fruitless_note));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }

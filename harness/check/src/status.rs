@@ -197,7 +197,9 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
                 let doubt = if is_texel { TEXEL_DOUBT } else { "" };
                 format!(", most of {place}{doubt}")
             });
-            let why = format!("{lenient} results of instructions are permitted by a lenient reading only{most}");
+            let all = group_digits(traced.results);
+            let why =
+                format!("{lenient} of {all} results of instructions are permitted by a lenient reading only{most}");
             Some((Status::QualityWarning, Some(why)))
         }
         None => (result.status == Status::Undetermined).then_some((Status::Pass, None)),
@@ -215,9 +217,9 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
     let is_conclusion = result.status == Status::Pass && traced.is_meaningful();
     if is_conclusion && traced.results > 0 {
         let others = if unrecorded.is_empty() { "" } else { "; and computations that cannot be recorded: " };
-        result
-            .notes
-            .push(format!("checked by the output alone: loads, stores, barriers and branches{others}{unrecorded}"));
+        let is_checked = result.writes.as_ref().is_some_and(|writes| writes.falsifiable > 0);
+        let how = if is_checked { "checked by the output alone" } else { "not checked" };
+        result.notes.push(format!("{how}: loads, stores, barriers and branches{others}{unrecorded}"));
     }
     if !is_conclusion && traced.results > 0 {
         let all = match (&wrong, traced.lenient) {

@@ -77,7 +77,10 @@ impl Program {
                 let instructions = code.iter().map(|block| self.instructions(*block)).sum();
                 // The code of called functions is elsewhere.
                 let own = code.iter().filter(|block| block.function == target.function);
-                let first = own.chain(&code).find_map(|block| self.places(*block).first().copied());
+                let places: Vec<Place> = own.chain(&code).flat_map(|block| self.places(*block)).copied().collect();
+                // Code that a translator adds has no line, or the first one.
+                let has_line = |place: &&Place| place.line.is_some_and(|line| line > 1);
+                let first = places.iter().find(has_line).or(places.first()).copied();
                 if let Some(first) = first
                     && most.is_none_or(|most| most.instructions < instructions)
                 {

@@ -63,7 +63,7 @@ impl Search<'_> {
             return Ok(best);
         }
         let candidate = self.candidate(chosen)?;
-        Ok(if candidate.score >= best.score { candidate } else { best })
+        Ok(if candidate.score.says_no_less(&best.score) { candidate } else { best })
     }
 
     /// Changes the contents of buffers from which a faulty index or address was computed

@@ -216,7 +216,9 @@ pub(super) fn with_values(
     let mut chosen = start.clone();
     for (parameter, value) in parameters.iter().zip(values) {
         let Some(value) = value.filter(|value| width_permits(parameter.element.scalar, *value)) else { continue };
-        parameter.set(&mut chosen, value.to_string());
+        // The mask of a table with as many slots.
+        let is_mask = value.is_power_of_two() && parameter.name.to_ascii_lowercase().contains("mask");
+        parameter.set(&mut chosen, (value - u64::from(is_mask)).to_string());
     }
     chosen
 }

@@ -259,3 +259,89 @@ fn a_barrier_that_orders_other_memory_is_named() {
     assert!(error.contains(told), "{error}");
     assert_eq!(run("workgroupBarrier(); storageBarrier();").unwrap().status, Status::Pass);
 }
+
+/// A table whose last element has no successor.
+#[test]
+fn an_access_just_past_the_end_of_an_array_comes_first() {
+    let text = |next: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read> table: array<u32, 16>;
+            @group(0) @binding(1) var<storage, read> keys: array<u32>;
+            @group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                let i = min(keys[id.x], 15u);
+                sums[id.x] = table[i] * 3u + table[{next}];
+            }}"
+        )
+    };
+    let result = searched(&text("i + 1u"));
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("access outside of an array at test.wgsl:6:"), "{reason}");
+    assert!(reason.contains("\nout of bounds: index 16 of an array of 16"), "{reason}");
+    assert_eq!(searched(&text("min(i + 1u, 15u)")).status, Status::Pass);
+    // Any key may be too large: the shader requires small ones.
+    let unclamped = searched(&text("keys[id.x]"));
+    assert_eq!(unclamped.status, Status::Pass, "{unclamped:?}");
+}
+
+/// A table that a parameter selects from.
+#[test]
+fn an_access_outside_of_an_array_that_a_parameter_avoids_is_a_note() {
+    let result = searched(
+        "struct Params { count: u32, row: u32 }
+        @group(0) @binding(0) var<storage, read> table: array<u32, 8>;
+        @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+        @group(0) @binding(2) var<uniform> params: Params;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if params.count < 100u { return; }
+            sums[id.x] = table[min(params.row, 99u)] * 3u + id.x;
+        }",
+    );
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    let note = result.notes.iter().find(|note| note.contains("no length of a buffer permits it")).expect("a note");
+    assert!(
+        note.contains("the access at test.wgsl:7:") && note.contains("out of bounds: index 99 of an array of 8"),
+        "{note}"
+    );
+    assert!(note.contains("params.row=256"), "{note}");
+}
+
+/// The race and its other access, and the value behind an undefined decision.
+#[test]
+fn a_fault_names_the_lines_that_cause_it() {
+    let refusal = |text: &str| {
+        let shader = wgsl(text);
+        let options = Options { groups: Some([1; 3]), ..Options::default() };
+        Check::new(&shader, &options).unwrap().run(&SyntheticTarget::default()).unwrap_err().to_string()
+    };
+    let racing = refusal(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        var<workgroup> tile: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            tile[i] = i * 3u;
+            data[i] = tile[(i + 1u) % 64u];
+        }",
+    );
+    assert!(racing.contains("the other access is at test.wgsl:4:"), "{racing}");
+    let itself = refusal(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            data[i / 2u] = i;
+        }",
+    );
+    assert!(itself.contains("the other access is at the same place"), "{itself}");
+    // What no input changes comes first, though it happens last.
+    let fixed = refusal(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        @group(0) @binding(1) var<storage, read> keys: array<u32>;
+        var<workgroup> tile: array<u32, 60>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            data[i] = keys[keys[i] | 0x1000u];
+            tile[i] = i;
+        }",
+    );
+    let [first, second] = ["test.wgsl:6:", "test.wgsl:5:"].map(|place| fixed.find(place).expect("both places"));
+    assert!(first < second, "{fixed}");
+    assert!(fixed.contains("  the index depends on no input, so other inputs help only if"), "{fixed}");
+}

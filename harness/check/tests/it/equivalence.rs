@@ -2,8 +2,8 @@
 
 use crate::support::{SyntheticTarget, on_words, spirv, wgsl};
 use assay_check::{
-    Check, CompileOptions, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation,
-    translation_options,
+    Check, CompileOptions, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, interpret_only,
+    load_translation, translation_options,
 };
 use assay_events::{CheckResult, Status};
 use assay_testkit::Shader;
@@ -329,4 +329,27 @@ fn options_for_resources_that_a_translation_lacks_are_left_out() {
          @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = 2.0; }",
     );
     assert_eq!(check_against(&this, &other, &options).status, Status::Pass);
+}
+
+/// Only the second round has very large floats.
+#[test]
+fn undefined_behaviour_of_one_round_is_told_without_a_device() {
+    let text = |at: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read> source: array<f32>;
+            @group(0) @binding(1) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                if abs(source[id.x]) > 1e30 {{ data[{at}] = id.x; }}
+            }}"
+        )
+    };
+    let reason = |text: &str| {
+        let shader = wgsl(text);
+        let check = Check::new(&shader, &Options { rounds: 2, ..Options::default() }).unwrap();
+        interpret_only(&check, &SyntheticTarget::default()).unwrap().reason.unwrap_or_default()
+    };
+    let racing = reason(&text("id.x / 64u"));
+    let what = "no device ran; the shader has undefined behaviour with the inputs of 1 of 2 rounds: test.wgsl:4:";
+    assert!(racing.starts_with(what) && racing.contains("data race on set 0 binding 1"), "{racing}");
+    assert_eq!(reason(&text("id.x")), "no device ran; the shader has no undefined behaviour with these inputs");
 }

@@ -92,3 +92,79 @@ fn loops_repeat() {
     assert_eq!((result.status, &*chosen), (Status::Pass, "--push count=256,columns=1024"), "{result:?}");
     assert!(result.executed.unwrap().loops_without_repetition.is_empty());
 }
+
+/// Appended elements, up to a capacity.
+#[test]
+fn a_counter_begins_at_zero() {
+    let (result, chosen) = searched(
+        "struct Params { count: u32, capacity: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> size: atomic<u32>;
+        @group(0) @binding(1) var<storage, read_write> list: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x >= p.count || p.count < 100u { return; }
+            let at = atomicAdd(&size, 1u);
+            if at < p.capacity && at < 256u { list[at] = id.x * 3u + 1u; }
+        }",
+    );
+    assert!(
+        chosen.contains("--push count=256,capacity=256") && chosen.contains("--input size@0=0"),
+        "{chosen}: {result:?}"
+    );
+}
+
+/// Offsets of lists lead beyond the list, unless they are small.
+#[test]
+fn offsets_of_lists_are_small_beside_large_sizes() {
+    let (result, chosen) = searched(
+        "struct Params { count: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read> offsets: array<u32>;
+        @group(0) @binding(1) var<storage, read> items: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x >= p.count || p.count < 100u { return; }
+            var sum = id.x;
+            for (var at = offsets[id.x]; at < offsets[id.x + 1u]; at++) { sum = sum * 5u + items[at]; }
+            sums[id.x] = sum;
+        }",
+    );
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert!(chosen.contains("--push count=256") && chosen.contains("--input offsets=index"), "{chosen}");
+}
+
+/// A stride at which all neighbours lie outside of the grid.
+#[test]
+fn parameters_of_skipped_code_let_it_run() {
+    let steps = "sum = (sum ^ (sum >> 3u)) * 5u + (sum >> 7u);".repeat(4);
+    let (result, chosen) = searched(&format!(
+        "struct Params {{ size: u32, stride: u32 }}
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read> source: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            if id.x >= p.size || p.size < 100u {{ return; }}
+            var sum = source[id.x];
+            if id.x + min(p.stride, 9999u) < min(p.size, 256u) {{ {steps} }}
+            sums[id.x] = sum * 3u;
+        }}"
+    ));
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert!(chosen.contains("stride=1"), "{chosen}");
+}
+
+/// A round in which no invocation passes the guard says nothing.
+#[test]
+fn no_round_is_idle() {
+    let (result, chosen) = searched(
+        "struct Params { count: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x >= 64u || p.count > 1000000u { return; }
+            data[id.x] = id.x * 3u + p.count;
+        }",
+    );
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert!(result.unjudged.is_empty(), "{chosen}: {result:?}");
+}

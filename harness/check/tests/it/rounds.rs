@@ -1,9 +1,9 @@
 //! Tests of rounds: passes, failures and refusals.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
-use assay_check::{Check, CheckError, Expectation, Options, ShaderSource};
+use assay_check::{BindingSource, Check, CheckError, Expectation, Options, ShaderSource};
 use assay_events::Status;
-use assay_oracle::Slot;
+use assay_oracle::{Resource, Slot};
 
 const HASH: &str = "
 @group(0) @binding(0) var<storage, read_write> hashes: array<u32>;
@@ -252,4 +252,25 @@ fn a_lost_sign_of_zero_in_a_copy_is_a_warning() {
     };
     assert_eq!(with(0), (Status::QualityWarning, 0, 1, vec![Status::QualityWarning]));
     assert_eq!(with(1), (Status::Fail, 1, 0, vec![Status::Fail]));
+}
+
+#[test]
+fn numbers_of_a_buffer_are_given_by_index_or_in_turn() {
+    let shader = wgsl(
+        "@group(0) @binding(0) var<storage, read_write> counts: array<u32, 6>;
+        @compute @workgroup_size(1) fn main() { counts[0] += counts[5]; }",
+    );
+    let contents = |name: &str, numbers: &str| {
+        let inputs = vec![(name.parse().unwrap(), BindingSource::Number(numbers.to_owned()))];
+        let check = Check::new(&shader, &Options { inputs, ..Options::default() }).unwrap();
+        let dispatch = check.setup.dispatch(0).unwrap();
+        let Resource::Buffer(buffer) = &dispatch.bindings[&Slot::new(0, 0)] else { panic!("a buffer") };
+        let words = buffer.data.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+        words.collect::<Vec<u32>>()
+    };
+    assert_eq!(contents("counts", "64,0,7"), [64, 0, 7, 64, 0, 7]);
+    let usual = contents("counts[5]", "3");
+    assert_eq!(usual[5], 3);
+    let one = contents("counts[0]", "9");
+    assert_eq!((one[0], &one[1..5]), (9, &usual[1..5]));
 }
