@@ -96,6 +96,8 @@ pub(crate) struct UndefinedRounds {
     faults: Vec<String>,
     /// Instruction of the first fault.
     first: Option<InstructionIndex>,
+    /// Set if that is an access outside of an array of fixed length, which no length of a buffer permits.
+    is_outside_array: bool,
     /// Ends of the accesses beyond buffers in the first of them, in bytes.
     reach: BTreeMap<Slot, u64>,
     /// Set if one of them accesses memory before the beginning of a buffer.
@@ -646,6 +648,9 @@ impl UndefinedRounds {
         self.count += 1;
         self.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
         self.other |= ![ENDLESS, SEEMS_ENDLESS].contains(&what);
+        if self.first.is_none() {
+            self.is_outside_array = first_fault.is_some_and(|fault| fault.indices.is_some());
+        }
         self.first = self.first.or(first_fault.map(|fault| fault.at.instruction));
         if self.faults.is_empty() {
             let precedes = |fault: &Fault| matches!(fault.memory, Some(FaultMemory::Binding(_, offset)) if offset < 0);
@@ -669,7 +674,7 @@ impl UndefinedRounds {
         let sources = self.first.and_then(|at| open_sources(check, at));
         let flow = DataFlow::new(&check.shader.source.module);
         let is_fixed = !self.races && self.first.is_some_and(|at| flow.has_fixed_place(at));
-        let longer = options_for_reach(check, &self.reach);
+        let longer = if self.is_outside_array { Vec::new() } else { options_for_reach(check, &self.reach) };
         // No length helps an access before the beginning of a buffer.
         let is_lengthened = !longer.is_empty() && !self.precedes;
         let advice = sources.map_or_else(

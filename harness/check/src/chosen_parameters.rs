@@ -64,6 +64,9 @@ const UNDEFINED: &str = "which is undefined behaviour";
 pub(crate) const LACKS_ORDER: &str =
     "if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
 
+/// Advice to the author of a shader with an access outside of an array.
+const UNLESS_EXCLUDED: &str = "unless valid inputs exclude it, that access is a mistake";
+
 /// A fault of a shader in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultText {
@@ -185,8 +188,7 @@ impl SearchExtent {
         let CandidateFault { options, fault: FaultText { place, what }, .. } = self.outside.as_ref()?;
         let options = if options.is_empty() { "the defaults" } else { options };
         Some(format!(
-            "with {options} the access at {place} is {what}; no length of a buffer permits it, so unless valid inputs \
-             exclude it, that access is a mistake"
+            "with {options} the access at {place} is {what}; no length of a buffer permits it; {UNLESS_EXCLUDED}"
         ))
     }
 
@@ -194,10 +196,12 @@ impl SearchExtent {
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
         let first = self.race.as_ref().or(self.outside.as_ref()).or(self.possible_race.as_ref())?;
         let avoided = first.avoided(if first.options.is_empty() { "with other data" } else { "with the defaults" });
-        let details = match first.kind {
-            CandidateFaultKind::OutsideArray | CandidateFaultKind::PossibleRace => avoided.details,
-            _ => Some(avoided.details.map_or_else(String::new, |details| details + "\n") + LACKS_ORDER),
+        let advice = match first.kind {
+            CandidateFaultKind::OutsideArray => format!("no length of a buffer permits it; {UNLESS_EXCLUDED}"),
+            CandidateFaultKind::PossibleRace => return Some(avoided),
+            CandidateFaultKind::Race | CandidateFaultKind::SharedRace => LACKS_ORDER.to_owned(),
         };
+        let details = Some(avoided.details.map_or_else(String::new, |details| details + "\n") + &advice);
         Some(AvoidedFault { details, ..avoided })
     }
 }

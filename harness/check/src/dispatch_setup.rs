@@ -462,14 +462,13 @@ impl DispatchSetup {
     }
 
     /// Returns whether the index of a name is one of an array in a buffer: `counts[1]` is a scalar, unless
-    /// `counts` is an array of descriptors.
+    /// `counts` is an array of descriptors. That of `0.2[1]` is always one of a descriptor.
     fn is_scalar_of(&self, name: &BindingName, d: &Descriptor) -> bool {
-        let is_array = self
-            .descriptors
-            .iter()
-            .any(|o| o.slot != d.slot && Slot { element: 0, ..o.slot } == Slot { element: 0, ..d.slot });
+        let first = |slot: Slot| Slot { element: 0, ..slot };
+        let is_array = self.descriptors.iter().any(|o| o.slot != d.slot && first(o.slot) == first(d.slot));
         let key = name.to_string();
-        let path = key.find('[').map(|at| &key[at..]).filter(|_| !is_array);
+        let is_named = !key.starts_with(|c: char| c.is_ascii_digit());
+        let path = key.find('[').map(|at| &key[at..]).filter(|_| is_named && !is_array);
         let contents = MemoryContents::of(d);
         path.zip(contents).is_some_and(|(path, contents)| {
             MemberContents::new((contents, d.bytes, d.slot), path, &BindingSource::Index).is_some()

@@ -851,8 +851,10 @@ impl<'a> Search<'a> {
             return Ok(best);
         }
         // The parameters that the repetition found may need none.
-        effort.candidates += 1;
+        let before = self.effort.candidates;
+        (self.limit, self.inherent_faults) = (self.limit.max(self.effort.cost + LAST_COST), 0);
         let plain = self.candidate(ChosenParameters { robustness: None, ..best.chosen.clone() })?;
+        effort.candidates += self.effort.candidates - before;
         Ok(if plain.score.says_no_less(&best.score) { plain } else { best })
     }
 

@@ -517,7 +517,9 @@ impl CheckSession {
         }
         result.notes.extend(named.as_ref().map(ChosenParameters::note));
         result.notes.extend(named.as_ref().and_then(ChosenParameters::note_on_lengths));
-        result.notes.extend(named.as_ref().and_then(|chosen| chosen.extent.note_on_arrays()));
+        // The first line may tell it.
+        let untold = named.as_ref().filter(|chosen| chosen.other_fault != chosen.extent.outside);
+        result.notes.extend(untold.and_then(|chosen| chosen.extent.note_on_arrays()));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.

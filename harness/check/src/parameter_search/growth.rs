@@ -63,9 +63,10 @@ impl Search<'_> {
         Ok(candidate)
     }
 
-    /// Shortens arrays that a candidate writes to the accessed length ([`Search::fitted_bytes`]).
+    /// Shortens arrays that a candidate writes to the accessed length ([`Search::fitted_bytes`]). With
+    /// robustness, or if a round is undefined, that is not known.
     pub(super) fn fitted(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
-        if best.score.defined == 0 {
+        if best.score.defined < self.rounds || self.options.robustness.is_some() {
             return Ok(best);
         }
         let mut chosen = best.chosen.clone();

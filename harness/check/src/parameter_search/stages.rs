@@ -22,7 +22,7 @@ const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 /// nothing depends on.
 const WITHOUT_EFFECT: u32 = 2;
 
-/// Number of candidates of a stage for which open data become indices.
+/// Number of candidates of a stage for which open data become indices, and for which they become distinct.
 const INDEXED: u32 = 2;
 
 /// Values that sizes and strides take in turn: strides of rows, and of slices of a volume.
@@ -311,14 +311,10 @@ impl Search<'_> {
                 valued.start.inputs.extend_from_slice(indices);
                 base.start.inputs.extend_from_slice(indices);
             }
-            // Data that serve as indices may have to be distinct.
-            let racing = candidate.faulty.filter(|_| candidate.faults.first() == Some(&FaultKind::DataRace));
-            let data = racing.map_or_else(Vec::new, |at| self.data_sources(at, Provenance::Operand));
-            if permuted < INDEXED && !data.is_empty() {
+            if permuted < INDEXED
+                && let Some(distinct) = self.with_distinct_data(&valued, &candidate)
+            {
                 permuted += 1;
-                let mut distinct = valued.clone();
-                distinct.start.inputs.retain(|(name, _)| !data.contains(name));
-                distinct.start.inputs.extend(data.into_iter().map(|name| (name, INDEX.to_owned())));
                 let candidate = self.candidate(distinct.chosen())?;
                 if candidate.score > lead.best.score {
                     base.start.inputs.clone_from(&distinct.start.inputs);
@@ -334,6 +330,17 @@ impl Search<'_> {
             }
         }
         Ok(lead)
+    }
+
+    /// Returns a base with 0, 1, 2, .. in the data that lead to the place of a candidate's race: they may have
+    /// to be distinct. `None` if no open data do, or the candidate does not race.
+    fn with_distinct_data(&self, base: &Base, candidate: &Candidate) -> Option<Base> {
+        let at = candidate.faulty.filter(|_| candidate.faults.first() == Some(&FaultKind::DataRace))?;
+        let data = self.data_sources(at, Provenance::Operand);
+        let mut distinct = base.clone();
+        distinct.start.inputs.retain(|(name, _)| !data.contains(name));
+        distinct.start.inputs.extend(data.iter().map(|name| (name.clone(), INDEX.to_owned())));
+        (!data.is_empty()).then_some(distinct)
     }
 
     /// Returns whether a candidate accesses memory out of bounds at an index from open data.

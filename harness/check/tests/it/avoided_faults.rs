@@ -335,7 +335,7 @@ fn a_fault_names_the_lines_that_cause_it() {
     let fixed = refusal(
         "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
         @group(0) @binding(1) var<storage, read> keys: array<u32>;
-        var<workgroup> tile: array<u32, 60>;
+        @group(0) @binding(2) var<storage, read_write> tile: array<u32, 60>;
         @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
             data[i] = keys[keys[i] | 0x1000u];
             tile[i] = i;

@@ -135,7 +135,7 @@ fn a_worker_that_dies_in_a_shader_that_may_be_undefined_is_undetermined() {
     assert_eq!((result.status, result.excused), (Status::Undetermined, Some(Status::Crash)), "{result:?}");
     let reason = result.reason.as_deref().unwrap();
     assert!(reason.contains("the shader may have undefined behaviour (out of bounds) at "), "{reason}");
-    assert!(reason.contains("long.wgsl:7:18: `x + slots[atomicAdd"), "{reason}");
+    assert!(reason.contains("long.wgsl:7:18: `data[id.x] = x + slots[atomicAdd"), "{reason}");
     assert!(reason.ends_with("so this is not held against the device"), "{reason}");
     is_evidence(dir.path(), Status::Undetermined);
 }
