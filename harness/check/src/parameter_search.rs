@@ -411,6 +411,8 @@ struct Search<'a> {
     /// Invocations of a candidate that are interpreted.
     invocations: u64,
     rounds: u32,
+    /// Set once integers take the values of sizes.
+    has_sizes: bool,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
     /// Set if invocations of some candidate race.
@@ -476,6 +478,7 @@ impl<'a> Search<'a> {
             atomic_order: AtomicOrder::Any,
             invocations: INVOCATIONS,
             rounds: options.rounds.clamp(1, ROUNDS),
+            has_sizes: false,
             collides: false,
             races: false,
             faulty_mode: None,

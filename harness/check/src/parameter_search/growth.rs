@@ -3,7 +3,7 @@
 use super::COST;
 use super::Search;
 use super::candidate::{Candidate, Score, better};
-use super::open_parameter::binding_name;
+use super::open_parameter::{Parameter, binding_name};
 use crate::CheckError;
 use crate::binding_name::BindingName;
 use crate::check::Check;
@@ -20,6 +20,10 @@ use std::collections::BTreeMap;
 
 /// Largest size to which a run-time array grows, in bytes.
 const GROWN_BYTES: u64 = 1 << 22;
+
+/// Size from which no array grows while integers have generated values, with which the search begins: these
+/// are rather too large.
+const FIRST_GROWN_BYTES: u64 = 1 << 17;
 
 /// Largest number of texels, or samples, to which an image grows.
 const GROWN_TEXELS: u64 = 1 << 18;
@@ -44,6 +48,11 @@ impl Search<'_> {
     /// Makes the run-time arrays and images of a candidate as large as its accesses need, while
     /// that is not large enough.
     pub(super) fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
+        let is_generated = !self.has_sizes && self.parameters.iter().any(Parameter::is_integer);
+        let most = if is_generated { FIRST_GROWN_BYTES } else { GROWN_BYTES };
+        if candidate.reach.values().any(|end| (most..=GROWN_BYTES).contains(end)) {
+            return Ok(candidate);
+        }
         for growth in 0..GROWTHS {
             // The first accesses of a loop may lead far beyond those that are known.
             let ahead = |end: u64| if end > GROWN_BYTES { end } else { (end << growth).min(GROWN_BYTES) };

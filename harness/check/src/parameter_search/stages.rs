@@ -170,6 +170,7 @@ impl Search<'_> {
         let best = self.with_small_data(best)?;
         let is_defined = best.score.defined == self.rounds;
         let best = if is_defined && !best.score.covered { self.with_modes(best)? } else { best };
+        self.has_sizes = true;
         let roles = self.roles(&best);
         let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..self.sizes.clone() };
         let values = vec![None; roles.integers.len()];
