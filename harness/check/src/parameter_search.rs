@@ -28,11 +28,13 @@
 //! 10. at last these parameters get a value for each round, if the rounds together execute more
 //!     ([`mode_rounds`]).
 //!
-//! Before all this, arrays that the shader only reads and whose length it asks for get a few
-//! entries ([`array_lengths`]).
+//! Before all this, counters begin at 0 ([`contents`]), and arrays that the shader only reads and whose
+//! length it asks for get a few entries ([`array_lengths`]). In the end, loops repeat ([`loops`]), and the
+//! parameters of the branch that skips most of the code take other values ([`skipped_code`]).
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
-//! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
+//! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]), within limits that are lower before
+//! integers take the values of sizes. In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
 //! that the shader may write are checked, half of its instructions executed and half of large planted
 //! errors noticed ([`crate::mutation_score`]), or at its limits, which count work, so that the search
