@@ -14,7 +14,7 @@ use crate::chosen_parameters::{AvoidedFault, FaultText, LACKS_ORDER};
 use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
-use crate::fault_text::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults, on_one_line};
+use crate::fault_kinds::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults, on_one_line};
 use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::{open_sources, options_for_reach, parameters_around, parameters_of};

@@ -17,7 +17,7 @@ use crate::check::{Check, oracle};
 use crate::check_run::{UndefinedRounds, executed_instructions};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
-use crate::fault_text::{description_of_faults, on_one_line};
+use crate::fault_kinds::{description_of_faults, on_one_line};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use crate::status::{hollow_reason, qualify_by_benign_race};
 use assay_events::{

@@ -3,6 +3,7 @@
 use crate::Check;
 use crate::atomic_failures::element_at;
 use crate::chosen_parameters::FaultText;
+use crate::fault_kinds::on_one_line;
 use crate::instrument;
 use crate::memory_access::{Access, SharedMemory};
 use crate::open_results::open_operands;
@@ -10,25 +11,9 @@ use crate::provenance::DataFlow;
 use crate::selected_access::is_only_selected;
 use assay_exec::{Descriptor, Target};
 use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place};
-use assay_spirv::module::Instruction;
-use assay_spirv::tables::StorageClass;
+use assay_spirv::module::{Instruction, InstructionIndex};
+use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
-
-/// Description of a dynamic error in WGSL: an access out of bounds, a data race or an endless loop.
-///
-/// "Memory accesses will be restricted to (..) any part of a resource bound to a variable in the
-/// WGSL module (..). Otherwise, the program may not behave as described in the rest of this
-/// specification. These effects may be non-local" (WGSL, "Errors"). So no bound resource can be
-/// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
-/// also omits later stores of the invocation.
-pub(crate) const DYNAMIC_ERROR: &str =
-    "has a dynamic error (after which WGSL does not define the contents of bound resources)";
-
-/// Description of a loop that exceeds the interpreter's limits, which is not a proof.
-pub(crate) const SEEMS_ENDLESS: &str = "seems to run endlessly";
-
-/// Description of a loop in which a state repeats.
-pub(crate) const ENDLESS: &str = "runs endlessly";
 
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
@@ -128,21 +113,10 @@ impl Check<'_> {
     /// Returns a clause on the lines of a race's other access: those that access the same memory, if
     /// they are few.
     fn other_accesses(&self, fault: &Fault) -> String {
-        let module = &self.shader.source.module;
         let Some([_, other_writes]) = fault.writes.filter(|_| self.has(fault.at)) else {
             return String::new();
         };
-        let memories = |access: &Access| access.memory.clone().unwrap_or_default();
-        let here = Access::of(module, module.instruction(fault.at.instruction));
-        let here: Vec<SharedMemory> = here.iter().flat_map(memories).collect();
-        let overlaps = |access: &Access| {
-            let kind = if other_writes { access.writes } else { access.reads };
-            kind && memories(access).iter().any(|there| here.iter().any(|memory| memory.overlaps(there)))
-        };
-        let reachable = self.program.reachable_instructions();
-        let is_other =
-            |i: &Instruction<'_>| reachable.contains(&i.index) && Access::of(module, *i).iter().any(overlaps);
-        let others: Vec<Instruction<'_>> = module.instructions().filter(is_other).collect();
+        let others = self.accesses_like(fault.at.instruction, other_writes);
         // Those without a line are the translator's own, as of zeros in workgroup memory.
         let has_line = |i: &&Instruction<'_>| self.shader.source.position_of(i.at).line.is_some();
         let has_lines = others.iter().any(|i| has_line(&i));
@@ -159,6 +133,32 @@ impl Check<'_> {
             few if few.len() <= OTHER_ACCESSES => format!("; the other access is at {}", few.join(" or ")),
             _ => String::new(),
         }
+    }
+
+    /// Returns the instructions that write, or read, the memory that one accesses; those alone that no
+    /// barrier in the text parts from it, if there are any. A loop may lead around a barrier.
+    fn accesses_like(&self, at: InstructionIndex, writes: bool) -> Vec<Instruction<'_>> {
+        let module = &self.shader.source.module;
+        let memories = |access: &Access| access.memory.clone().unwrap_or_default();
+        let here: Vec<SharedMemory> = Access::of(module, module.instruction(at)).iter().flat_map(memories).collect();
+        let overlaps = |access: &Access| {
+            let kind = if writes { access.writes } else { access.reads };
+            kind && memories(access).iter().any(|there| here.iter().any(|memory| memory.overlaps(there)))
+        };
+        let reachable = self.program.reachable_instructions();
+        let is_other =
+            |i: &Instruction<'_>| reachable.contains(&i.index) && Access::of(module, *i).iter().any(overlaps);
+        let mut others: Vec<Instruction<'_>> = module.instructions().filter(is_other).collect();
+        let barriers = module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).map(|i| i.index);
+        let barriers: Vec<InstructionIndex> = barriers.collect();
+        let is_near = |i: &Instruction<'_>| {
+            let between = at.min(i.index)..at.max(i.index);
+            !barriers.iter().any(|barrier| between.contains(barrier))
+        };
+        if others.iter().any(is_near) {
+            others.retain(is_near);
+        }
+        others
     }
 
     /// Returns whether an instruction accesses workgroup memory.
@@ -192,18 +192,3 @@ const OTHER_ACCESSES: usize = 2;
 
 /// Hint at a faulty access whose value is one alternative of a selection.
 const SELECTED: &str = "; the compiler evaluates both alternatives of the selection: choose by `if` instead";
-
-/// Describes the faults of an outcome: endless loops, if there are no others.
-pub(crate) fn description_of_faults(outcome: &Outcome) -> &'static str {
-    let only = |kinds: &[FaultKind]| outcome.faults.iter().all(|fault| kinds.contains(&fault.kind));
-    match () {
-        () if only(&[FaultKind::Repetition]) => ENDLESS,
-        () if only(&[FaultKind::Repetition, FaultKind::Endless]) => SEEMS_ENDLESS,
-        () => "has undefined behaviour",
-    }
-}
-
-/// Joins the lines of one fault from [`Check::faults`].
-pub(crate) fn on_one_line(fault: &str) -> String {
-    fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
-}

@@ -39,6 +39,7 @@ mod error;
 mod expectation;
 mod external_compiler;
 mod external_tool;
+mod fault_kinds;
 mod fault_text;
 mod fixed_lengths;
 mod image_config;

@@ -13,7 +13,7 @@
 use crate::check::Check;
 use crate::chosen_parameters::FaultText;
 use crate::compare::{Comparison, compare};
-use crate::fault_text::on_one_line;
+use crate::fault_kinds::on_one_line;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};

@@ -182,7 +182,7 @@ pub enum ParameterSearch {
     /// Better parameters.
     Found(Box<ChosenParameters>),
     /// No candidate is better than the defaults.
-    NothingBetter(SearchExtent),
+    NothingBetter(Box<SearchExtent>),
 }
 
 /// Searches for parameters if the options of a check lead to undefined behaviour, to few written
@@ -293,7 +293,7 @@ pub(crate) fn search_until(
                 ..best.chosen
             }))
         }
-        false => ParameterSearch::NothingBetter(extent),
+        false => ParameterSearch::NothingBetter(Box::new(extent)),
     })
 }
 

@@ -200,7 +200,7 @@ impl CheckSession {
             _ if is_serial => {}
             ParameterSearch::NotNeeded => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
-            ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(fruitless),
+            ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(*fruitless),
             ParameterSearch::Found(chosen) => {
                 let robust_access = self.access_without_robustness(&chosen, limits)?;
                 chosen.apply(&mut self.options)?;
