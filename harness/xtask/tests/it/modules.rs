@@ -17,7 +17,6 @@ const KNOWN: &[KnownCycle] = &[
     KnownCycle {
         crate_name: "check",
         modules: &[
-            "atomic_failures",
             "bundle",
             "check",
             "check_run",
