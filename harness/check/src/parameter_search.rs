@@ -56,6 +56,7 @@
 
 mod array_lengths;
 mod candidate;
+mod candidate_faults;
 mod contents;
 mod effort;
 mod growth;
@@ -70,12 +71,11 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, FaultText, SearchExtent};
+use crate::chosen_parameters::{ChosenParameters, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::instrument::computations;
-use crate::memory_access::AccessPlace;
 use crate::mutation_score::{ErrorSize, MeasuredScore};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
@@ -83,15 +83,13 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{
-    AtomicOrder, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Robustness,
-    RunError, Slot, SubgroupLayout,
+    AtomicOrder, Coverage, Dispatch, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
-use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use contents::data_provenance;
-use effort::{Effort, OutsideArray};
+use effort::Effort;
 use growth::elements_up_to;
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
@@ -899,108 +897,6 @@ impl<'a> Search<'a> {
         let found = search.best_from(better(usual, changed))?;
         effort.add(&search.effort);
         Ok(Some(Repetition { found, leaves_memory: search.leaves_images || search.reads_beyond_buffers }))
-    }
-
-    /// Returns whether a fault is an access beyond an image.
-    fn leaves_image(&self, fault: &Fault) -> bool {
-        fault.kind == FaultKind::OutOfBounds
-            && matches!(self.op_of(fault), Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
-    }
-
-    /// Returns whether other parameters are not expected to avoid a fault: an access beyond an image, as
-    /// of a filter at the first texels, or a race at an address that depends on no parameter.
-    fn is_inherent(&self, fault: &Fault) -> bool {
-        let has_fixed_address = || {
-            let sources = self.flow.sources(fault.at.instruction);
-            self.parameters.iter().all(|p| provenance(self.check, &sources, p) != Provenance::Operand)
-        };
-        self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
-    }
-
-    /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
-    fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
-        let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
-        if !faults.iter().any(|fault| is_race(&fault)) {
-            return;
-        }
-        let chosen = chosen.with_names(&variable_names(&self.check.setup));
-        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
-        let data = |fault: &Fault| {
-            let of = |provenance| self.data_sources(fault.at, provenance);
-            of(Provenance::Operand).into_iter().chain(of(Provenance::Control)).collect()
-        };
-        let data: Vec<String> = faults.iter().find(is_race).map_or_else(Vec::new, data);
-        let count = self.effort.races.entry(chosen.groups).or_default();
-        count.racing += u32::from(begins_with_race);
-        count.data.extend(data);
-        for fault in faults.iter().filter(is_race) {
-            let kind = match fault.memory {
-                Some(FaultMemory::Workgroup) => CandidateFaultKind::SharedRace,
-                _ => CandidateFaultKind::Race,
-            };
-            let check = self.check;
-            let is_fixed = self.races_at_fixed_place(fault);
-            let race =
-                || CandidateFault { kind, is_fixed, options: chosen.listed_options(), fault: check.fault_text(fault) };
-            self.effort.first_race.get_or_insert_with(race);
-            self.effort.races.entry(chosen.groups).or_default().first.get_or_insert_with(race);
-            if is_fixed {
-                self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
-            }
-        }
-    }
-
-    /// Keeps the first data race in workgroup memory that a candidate may have.
-    fn note_possible_race(&mut self, outcome: &Outcome, chosen: &ChosenParameters) {
-        let check = self.check;
-        let is_shared_race =
-            |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && check.accesses_workgroup(fault.at);
-        if let (None, Some(race)) = (&self.effort.possible_race, outcome.possible_faults.iter().find(is_shared_race)) {
-            let options = chosen.with_names(&variable_names(&check.setup)).listed_options();
-            let fault = FaultText { place: check.shader.location(race.at), what: FaultKind::DataRace.to_string() };
-            let kind = CandidateFaultKind::PossibleRace;
-            self.effort.possible_race = Some(CandidateFault { kind, is_fixed: false, options, fault });
-        }
-    }
-
-    /// Keeps the accesses outside of arrays of fixed length among the faults of a candidate.
-    fn note_outside(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
-        for (fault, indices) in faults.iter().filter_map(|fault| Some((fault, fault.indices?))) {
-            let is_by_data = !self.data_sources(fault.at, Provenance::Operand).is_empty();
-            let check = self.check;
-            let described = || {
-                let chosen = chosen.with_names(&variable_names(&check.setup));
-                let (kind, options) = (CandidateFaultKind::OutsideArray, chosen.listed_options());
-                let first = CandidateFault { kind, is_fixed: false, options, fault: check.fault_text(fault) };
-                OutsideArray { indices, first, is_by_data }
-            };
-            self.effort.outside.entry(fault.at.instruction).or_insert_with(described).indices.widen(indices);
-        }
-    }
-
-    /// Returns whether a race is in memory whose places depend on no parameter and no data, or in
-    /// workgroup memory at an address that depends on no parameter.
-    fn races_at_fixed_place(&self, fault: &Fault) -> bool {
-        let is_fixed = |place: &AccessPlace| match place {
-            AccessPlace::Pointer(pointer) => self.flow.is_fixed(self.flow.address(*pointer)),
-            AccessPlace::Texel(coordinates) => self.flow.is_fixed(vec![*coordinates]),
-        };
-        match fault.memory {
-            Some(FaultMemory::Workgroup) => self.is_inherent(fault),
-            Some(FaultMemory::Binding(slot, _)) => {
-                self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns whether a fault is a read beyond a buffer.
-    fn reads_beyond_buffer(&self, fault: &Fault) -> bool {
-        fault.kind == FaultKind::OutOfBounds && self.op_of(fault) == Some(Op::Load)
-    }
-
-    fn op_of(&self, fault: &Fault) -> Option<Op> {
-        self.check.shader.source.module.instruction(fault.at.instruction).op
     }
 }
 

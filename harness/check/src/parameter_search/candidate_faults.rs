@@ -1,0 +1,115 @@
+//! Faults of candidates: those that other parameters are not expected to avoid, and those that tell something
+//! about the shader although the chosen parameters avoid them.
+
+use super::Search;
+use super::effort::OutsideArray;
+use super::open_parameter::{provenance, variable_names};
+use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, FaultText};
+use crate::memory_access::AccessPlace;
+use crate::provenance::Provenance;
+use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, PossibleFault};
+use assay_spirv::tables::Op;
+
+impl Search<'_> {
+    /// Returns whether a fault is an access beyond an image.
+    pub(super) fn leaves_image(&self, fault: &Fault) -> bool {
+        fault.kind == FaultKind::OutOfBounds
+            && matches!(self.op_of(fault), Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
+    }
+
+    /// Returns whether other parameters are not expected to avoid a fault: an access beyond an image, as
+    /// of a filter at the first texels, or a race at an address that depends on no parameter.
+    pub(super) fn is_inherent(&self, fault: &Fault) -> bool {
+        let has_fixed_address = || {
+            let sources = self.flow.sources(fault.at.instruction);
+            self.parameters.iter().all(|p| provenance(self.check, &sources, p) != Provenance::Operand)
+        };
+        self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
+    }
+
+    /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
+    pub(super) fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
+        if !faults.iter().any(|fault| is_race(&fault)) {
+            return;
+        }
+        let chosen = chosen.with_names(&variable_names(&self.check.setup));
+        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
+        let data = |fault: &Fault| {
+            let of = |provenance| self.data_sources(fault.at, provenance);
+            of(Provenance::Operand).into_iter().chain(of(Provenance::Control)).collect()
+        };
+        let data: Vec<String> = faults.iter().find(is_race).map_or_else(Vec::new, data);
+        let count = self.effort.races.entry(chosen.groups).or_default();
+        count.racing += u32::from(begins_with_race);
+        count.data.extend(data);
+        for fault in faults.iter().filter(is_race) {
+            let kind = match fault.memory {
+                Some(FaultMemory::Workgroup) => CandidateFaultKind::SharedRace,
+                _ => CandidateFaultKind::Race,
+            };
+            let check = self.check;
+            let is_fixed = self.races_at_fixed_place(fault);
+            let race =
+                || CandidateFault { kind, is_fixed, options: chosen.listed_options(), fault: check.fault_text(fault) };
+            self.effort.first_race.get_or_insert_with(race);
+            self.effort.races.entry(chosen.groups).or_default().first.get_or_insert_with(race);
+            if is_fixed {
+                self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
+            }
+        }
+    }
+
+    /// Keeps the first data race in workgroup memory that a candidate may have.
+    pub(super) fn note_possible_race(&mut self, outcome: &Outcome, chosen: &ChosenParameters) {
+        let check = self.check;
+        let is_shared_race =
+            |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && check.accesses_workgroup(fault.at);
+        if let (None, Some(race)) = (&self.effort.possible_race, outcome.possible_faults.iter().find(is_shared_race)) {
+            let options = chosen.with_names(&variable_names(&check.setup)).listed_options();
+            let fault = FaultText { place: check.shader.location(race.at), what: FaultKind::DataRace.to_string() };
+            let kind = CandidateFaultKind::PossibleRace;
+            self.effort.possible_race = Some(CandidateFault { kind, is_fixed: false, options, fault });
+        }
+    }
+
+    /// Keeps the accesses outside of arrays of fixed length among the faults of a candidate.
+    pub(super) fn note_outside(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        for (fault, indices) in faults.iter().filter_map(|fault| Some((fault, fault.indices?))) {
+            let is_by_data = !self.data_sources(fault.at, Provenance::Operand).is_empty();
+            let check = self.check;
+            let described = || {
+                let chosen = chosen.with_names(&variable_names(&check.setup));
+                let (kind, options) = (CandidateFaultKind::OutsideArray, chosen.listed_options());
+                let first = CandidateFault { kind, is_fixed: false, options, fault: check.fault_text(fault) };
+                OutsideArray { indices, first, is_by_data }
+            };
+            self.effort.outside.entry(fault.at.instruction).or_insert_with(described).indices.widen(indices);
+        }
+    }
+
+    /// Returns whether a race is in memory whose places depend on no parameter and no data, or in
+    /// workgroup memory at an address that depends on no parameter.
+    fn races_at_fixed_place(&self, fault: &Fault) -> bool {
+        let is_fixed = |place: &AccessPlace| match place {
+            AccessPlace::Pointer(pointer) => self.flow.is_fixed(self.flow.address(*pointer)),
+            AccessPlace::Texel(coordinates) => self.flow.is_fixed(vec![*coordinates]),
+        };
+        match fault.memory {
+            Some(FaultMemory::Workgroup) => self.is_inherent(fault),
+            Some(FaultMemory::Binding(slot, _)) => {
+                self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether a fault is a read beyond a buffer.
+    pub(super) fn reads_beyond_buffer(&self, fault: &Fault) -> bool {
+        fault.kind == FaultKind::OutOfBounds && self.op_of(fault) == Some(Op::Load)
+    }
+
+    fn op_of(&self, fault: &Fault) -> Option<Op> {
+        self.check.shader.source.module.instruction(fault.at.instruction).op
+    }
+}
