@@ -27,10 +27,10 @@ use crate::{Check, CheckError, status};
 use assay_events::{
     CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, group_digits,
 };
-use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
+use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
 use assay_oracle::{
     Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, Place, PossibleFault,
-    Slot, SubgroupLayout, UninitializedDecision,
+    Robustness, Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -58,6 +58,8 @@ pub(crate) struct CheckRun<'a> {
     undefined_in_layout: Option<String>,
     /// The first data race in workgroup memory that the shader may have.
     possible_race: Option<Place>,
+    /// The first access that may lie out of bounds, for which the device ran with robustness.
+    made_robust: Option<Place>,
     /// The first fault of the shader in the order of atomics that the device took.
     undefined_in_order: Option<FaultText>,
     /// Set if a round was skipped because an access might leave all buffers.
@@ -171,6 +173,7 @@ impl<'a> CheckRun<'a> {
             undefined_in_layout: None,
             undefined_in_order: None,
             possible_race: None,
+            made_robust: None,
             open_addresses: false,
             by_choices: BTreeMap::new(),
             benign_race: None,
@@ -331,12 +334,12 @@ impl<'a> CheckRun<'a> {
     fn execute(
         &mut self,
         number: u32,
-        dispatch: Dispatch,
+        mut dispatch: Dispatch,
         allocated: Option<&AllocatedDispatch>,
         outcome: Outcome,
     ) -> Result<Round, RoundEnd> {
         self.target.begin_round(number, self.check.excuse_of(&outcome).as_deref());
-        let output = match self.target.run(&self.check.request(&dispatch, allocated)) {
+        let output = match self.run_safely(&mut dispatch, allocated, &outcome) {
             Ok(output) => output.memory,
             Err(error) => {
                 self.count_possible_faults(&outcome);
@@ -346,6 +349,28 @@ impl<'a> CheckRun<'a> {
         check_complete(&outcome, &dispatch, &self.check.setup.descriptors, &output)
             .map_err(|what| RoundEnd::Failed(ExecError::Internal(what)))?;
         Ok(Round { number, dispatch, outcome, output, found: Comparison::default(), by_choices: None })
+    }
+
+    /// Runs a dispatch, with robust access if an access may lie out of bounds: it could end the process.
+    fn run_safely(
+        &mut self,
+        dispatch: &mut Dispatch,
+        allocated: Option<&AllocatedDispatch>,
+        outcome: &Outcome,
+    ) -> Result<DispatchOutput, TargetError> {
+        let is_outside = |fault: &&PossibleFault| fault.kind == Some(FaultKind::OutOfBounds);
+        if let (Robustness::None, Some(fault)) = (dispatch.robustness, outcome.possible_faults.iter().find(is_outside))
+        {
+            dispatch.robustness = Robustness::Access;
+            let ran = self.target.run(&self.check.request(dispatch, allocated));
+            dispatch.robustness = Robustness::None;
+            // Few devices lack robust access.
+            if !matches!(ran, Err(TargetError::Unsupported(_))) {
+                self.made_robust = self.made_robust.or(Some(fault.at));
+                return ran;
+            }
+        }
+        self.target.run(&self.check.request(dispatch, allocated))
     }
 
     /// Interprets again under the subgroup layout that the shader recorded, if it did.
@@ -604,6 +629,10 @@ impl<'a> CheckRun<'a> {
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
+        result.notes.extend(self.made_robust.map(|at| {
+            let place = check.shader.location(at);
+            format!("ran with robust access, because Assay cannot rule out an access out of bounds at {place}")
+        }));
         result.notes.extend(self.uninitialized.map(|decision| check.uninitialized_warning(decision)));
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
         result.notes.extend(status::unchecked_parts(&result));
