@@ -155,6 +155,9 @@ pub struct SearchExtent {
     /// The first data race in workgroup memory that Assay cannot rule out for a candidate.
     #[serde(default)]
     pub(crate) possible_race: Option<CandidateFault>,
+    /// Parameters of the candidate whose invocations race that executes the most.
+    #[serde(skip)]
+    pub(crate) racing: Option<Box<ChosenParameters>>,
     /// The first access of a candidate outside of an array of fixed length that no open data explain.
     #[serde(default)]
     pub(crate) outside: Option<CandidateFault>,
@@ -233,6 +236,12 @@ impl ChosenParameters {
     pub(crate) fn sum(&self) -> u64 {
         let numbers = self.push.iter().chain(&self.inputs).filter_map(|(_, value)| value.parse::<u64>().ok());
         numbers.reduce(u64::saturating_add).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the parameters with which a search may begin again: without specialisation constants,
+    /// robustness and permitted races, which the search itself has or chooses.
+    pub(crate) fn as_start(&self) -> ChosenParameters {
+        ChosenParameters { specs: Vec::new(), robustness: None, benign_races: false, ..self.clone() }
     }
 
     /// Returns the sizes of arrays and images alone.

@@ -194,15 +194,15 @@ pub fn search_parameters(
     options: &Options,
     (target, on_candidate): (&dyn Target, &dyn Fn()),
 ) -> Result<ParameterSearch, CheckError> {
-    search_until(check, options, (target, on_candidate), Instant::now() + SEARCH_TIME)
+    search_until(check, options, (target, on_candidate), (None, Instant::now() + SEARCH_TIME))
 }
 
-/// As [`search_parameters`], until a time.
+/// As [`search_parameters`], beginning with the defaults or other parameters, until a time.
 pub(crate) fn search_until(
     check: &Check<'_>,
     options: &Options,
     (target, on_candidate): (&dyn Target, &dyn Fn()),
-    end: Instant,
+    (start, end): (Option<&ChosenParameters>, Instant),
 ) -> Result<ParameterSearch, CheckError> {
     let mut effort = Effort::new(end, on_candidate);
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
@@ -232,12 +232,17 @@ pub(crate) fn search_until(
     let (before, reason) = (given.score, given.defect(check, term));
     // A check of heavy inputs says more than one of a shader that hardly runs.
     let is_heavy = given.faults.first() == Some(&FaultKind::Endless);
-    let mut best = search.best_from(given)?;
+    let first = match start {
+        Some(start) => better(given, search.once(start.as_start())?),
+        None => given,
+    };
+    let mut best = search.best_from(first)?;
     effort.add(&search.effort);
     if search.leaves_images && search.may_be_robust() {
         best = search.with_robustness(best, &mut effort)?;
     }
-    if search.races && best.score.defined < search.rounds && !options.benign_races {
+    let is_thin = best.score.defined < search.rounds || best.score.judged == Judged::Little;
+    if effort.racing.is_some() && is_thin && !options.benign_races {
         best = search.with_benign_races(best, &mut effort)?;
     }
     if !search.is_good(&best) {
@@ -274,6 +279,7 @@ pub(crate) fn search_until(
         race: effort.first_race.clone(),
         outside: effort.access_outside(),
         possible_race: effort.possible_race.clone(),
+        racing: effort.racing.as_ref().map(|(_, chosen)| Box::new(chosen.clone())),
         says_little: judged == Judged::Little,
         checks_defaults,
         obstacle,
@@ -415,8 +421,6 @@ struct Search<'a> {
     has_sizes: bool,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
-    /// Set if invocations of some candidate race.
-    races: bool,
     /// The mode whose code is undefined with other parameters.
     faulty_mode: Option<FaultyMode>,
     /// Set if some candidate accesses texels beyond images.
@@ -480,7 +484,6 @@ impl<'a> Search<'a> {
             rounds: options.rounds.clamp(1, ROUNDS),
             has_sizes: false,
             collides: false,
-            races: false,
             faulty_mode: None,
             leaves_images: false,
             inherent_faults: 0,
@@ -591,7 +594,8 @@ impl<'a> Search<'a> {
     }
 
     fn is_exhausted(&self) -> bool {
-        let may_be_repeated = self.leaves_images && self.may_be_robust() || self.races && !self.options.benign_races;
+        let may_be_repeated =
+            self.leaves_images && self.may_be_robust() || self.effort.racing.is_some() && !self.options.benign_races;
         let is_fruitless = self.inherent_faults >= INHERENT_FAULTS && may_be_repeated;
         let effort = &self.effort;
         effort.candidates >= CANDIDATES || effort.cost >= self.limit || effort.is_late() || is_fruitless
@@ -682,6 +686,10 @@ impl<'a> Search<'a> {
         let rounds = self.rounds.max(setup.modes());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let mut first = None;
+        let times = product(setup.groups) / interpreted;
+        // As the check of the instructions requires where few elements are written. Other workgroups may
+        // end early.
+        let mut frequent = BTreeSet::new();
         let score = &mut candidate.score;
         for round in 0..rounds {
             // Another round seldom makes up for one that says nothing. It counts as a copy.
@@ -721,8 +729,7 @@ impl<'a> Search<'a> {
                     None => {}
                 }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at);
-                self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
-                self.note_races(&outcome.faults, &candidate.chosen);
+                self.note_races(&outcome.faults, &candidate.chosen, &candidate.executed);
                 self.note_outside(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
@@ -748,7 +755,7 @@ impl<'a> Search<'a> {
             // The interpreted workgroups stand for all.
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
-            let times = product(setup.groups) / interpreted;
+            frequent.extend(self.check.program.executed_at_least(Writes::FEW, &outcome.executed));
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
             let outside = round_compared.writable_outside;
@@ -778,14 +785,8 @@ impl<'a> Search<'a> {
         score.covered = score.narrow > 0 && covers;
         let writes_enough = written > 0 && Writes::is_enough(written, score.elements.0);
         let did_much = coverage.did_much(most_written);
-        // As the check of the instructions requires where few elements are written.
-        let times = product(setup.groups) / interpreted;
-        let is_frequent = || {
-            let least = Writes::FEW.div_ceil(times.max(1));
-            let frequent = self.check.program.executed_at_least(least, &candidate.executed);
-            2 * frequent.intersection(&self.computations).count() > self.computations.len()
-        };
-        let gives_enough = most_written >= Writes::FEW || writes_enough || is_frequent();
+        let is_frequent = 2 * frequent.intersection(&self.computations).count() > self.computations.len();
+        let gives_enough = most_written >= Writes::FEW || writes_enough || is_frequent;
         let runs = (writes_enough && (covers || gives_up) || did_much && gives_enough) && !doubtful;
         let magnitude = run.checked_ilog2().unwrap_or(0);
         score.thorough = if score.narrow == 0 { magnitude } else { 0 };
@@ -845,7 +846,7 @@ impl<'a> Search<'a> {
             let mut robust = Options { robustness: Some(robustness), ..self.options.clone() };
             robust.benign_races |= benign_races;
             robust.specs.extend(best.chosen.specs.iter().cloned());
-            let Some(Repetition { found, .. }) = self.repeated(&robust, &best.chosen, effort)? else { break };
+            let Some(Repetition { found, .. }) = self.repeated(&robust, &[&best.chosen], effort)? else { break };
             let specs = best.chosen.specs.clone();
             let chosen = ChosenParameters { specs, robustness: Some(robustness), benign_races, ..found.chosen };
             best = better(best, Candidate { chosen, ..found });
@@ -867,7 +868,9 @@ impl<'a> Search<'a> {
         let robustness = best.chosen.robustness;
         let racing =
             Options { benign_races: true, robustness: robustness.or(self.options.robustness), ..self.options.clone() };
-        let Some(Repetition { found, leaves_memory }) = self.repeated(&racing, &best.chosen, effort)? else {
+        let most = effort.racing.as_ref().map(|(_, chosen)| chosen.clone());
+        let starts: Vec<_> = most.iter().chain([&best.chosen]).collect();
+        let Some(Repetition { found, leaves_memory }) = self.repeated(&racing, &starts, effort)? else {
             return Ok(best);
         };
         let chosen = ChosenParameters { benign_races: true, robustness, ..found.chosen };
@@ -878,23 +881,25 @@ impl<'a> Search<'a> {
         Ok(better(best, found))
     }
 
-    /// Repeats the search with other options, beginning with the defaults or the chosen parameters that
-    /// the options do not contain. Returns `None` if there is nothing to search for.
+    /// Repeats the search with other options, beginning with the defaults or the best of the starts, less
+    /// what the options contain. Returns `None` if there is nothing to search for.
     fn repeated(
         &self,
         options: &Options,
-        chosen: &ChosenParameters,
+        starts: &[&ChosenParameters],
         effort: &mut Effort<'_>,
     ) -> Result<Option<Repetition>, CheckError> {
         let check = Check::new(self.check.shader, options)?;
         let Some(mut search) = Search::new(&check, options, self.target, effort) else { return Ok(None) };
-        let chosen = ChosenParameters { specs: Vec::new(), robustness: None, benign_races: false, ..chosen.clone() };
         // With robustness, no access shows that memory is too small.
-        if options.robustness.is_some() {
-            search.sizes = chosen.sizes();
+        if let (Some(_), Some(last)) = (options.robustness, starts.last()) {
+            search.sizes = last.sizes();
         }
-        let (usual, changed) = (search.once(search.sizes.clone())?, search.once(chosen)?);
-        let found = search.best_from(better(usual, changed))?;
+        let mut best = search.once(search.sizes.clone())?;
+        for start in starts {
+            best = better(best, search.once(start.as_start())?);
+        }
+        let found = search.best_from(best)?;
         effort.add(&search.effort);
         Ok(Some(Repetition { found, leaves_memory: search.leaves_images || search.reads_beyond_buffers }))
     }

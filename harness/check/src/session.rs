@@ -186,7 +186,7 @@ impl CheckSession {
         }
         let started = Instant::now();
         let end = started + SEARCH_TIME;
-        let found = search_until(&self.check()?, &self.options, (limits, on_candidate), end)?;
+        let found = search_until(&self.check()?, &self.options, (limits, on_candidate), (None, end))?;
         let is_serial = match &found {
             ParameterSearch::NotNeeded => false,
             ParameterSearch::Found(chosen) => {
@@ -264,7 +264,9 @@ impl CheckSession {
             return Ok(false);
         }
         let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
-        let found = search_until(&Check::new(&shader, &options)?, &options, (limits, on_candidate), end)?;
+        let start = extent.racing.as_ref().map(|chosen| ChosenParameters { groups: None, ..(**chosen).clone() });
+        let check = Check::new(&shader, &options)?;
+        let found = search_until(&check, &options, (limits, on_candidate), (start.as_ref(), end))?;
         let chosen = match found {
             ParameterSearch::NotNeeded => ChosenParameters::default(),
             ParameterSearch::Found(chosen) if !checks || !chosen.extent.says_little => *chosen,

@@ -7,7 +7,7 @@ use super::open_parameter::{provenance, variable_names};
 use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, FaultText};
 use crate::memory_access::AccessPlace;
 use crate::provenance::Provenance;
-use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, PossibleFault};
+use assay_oracle::{ExecutedBlocks, Fault, FaultKind, FaultMemory, Outcome, PossibleFault};
 use assay_spirv::tables::Op;
 
 impl Search<'_> {
@@ -27,12 +27,14 @@ impl Search<'_> {
         self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
     }
 
-    /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
-    pub(super) fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+    /// Keeps the races at fixed places among the faults of a candidate, the first race of all, and the
+    /// racing candidate that executes the most.
+    pub(super) fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters, executed: &ExecutedBlocks) {
         let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
         if !faults.iter().any(|fault| is_race(&fault)) {
             return;
         }
+        self.effort.keep_racing(self.check.program.coverage(executed).executed, chosen);
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
         let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
         let data = |fault: &Fault| {

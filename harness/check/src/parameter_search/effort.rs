@@ -2,7 +2,7 @@
 
 use super::candidate::Candidate;
 use crate::check::Check;
-use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, INDEX};
+use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, INDEX};
 use assay_oracle::{FaultKind, IndicesBeyond};
 use assay_spirv::module::InstructionIndex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,8 @@ pub(super) struct Effort<'a> {
     pub(super) faults: BTreeMap<FaultKind, u32>,
     /// The first race of a candidate.
     pub(super) first_race: Option<CandidateFault>,
+    /// The candidate whose invocations race that executes the most instructions, with their number.
+    pub(super) racing: Option<(u64, ChosenParameters)>,
     /// Races by the number of workgroups: too many of them may race in a shader for a single one.
     pub(super) races: BTreeMap<Option<[u32; 3]>, RaceCount>,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
@@ -59,6 +61,7 @@ impl<'a> Effort<'a> {
             cost: 0,
             faults: BTreeMap::new(),
             first_race: None,
+            racing: None,
             races: BTreeMap::new(),
             other_races: BTreeMap::new(),
             possible_race: None,
@@ -74,6 +77,9 @@ impl<'a> Effort<'a> {
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
+        if let Some(racing) = &other.racing {
+            self.keep_racing(racing.0, &racing.1);
+        }
         self.possible_race = self.possible_race.take().or_else(|| other.possible_race.clone());
         for (groups, count) in &other.races {
             let known = self.races.entry(*groups).or_default();
@@ -86,6 +92,13 @@ impl<'a> Effort<'a> {
         }
         for (at, outside) in &other.outside {
             self.outside.entry(*at).or_insert_with(|| outside.clone()).indices.widen(outside.indices);
+        }
+    }
+
+    /// Keeps the parameters of a racing candidate if it executes more instructions than others.
+    pub(super) fn keep_racing(&mut self, executed: u64, chosen: &ChosenParameters) {
+        if self.racing.as_ref().is_none_or(|(most, _)| executed > *most) {
+            self.racing = Some((executed, chosen.clone()));
         }
     }
 

@@ -38,7 +38,7 @@ impl Search<'_> {
         alone.apply(&mut options)?;
         let mut others = best.chosen.clone();
         mode.unset(&mut others);
-        let Some(Repetition { found, .. }) = self.repeated(&options, &others, effort)? else { return Ok(best) };
+        let Some(Repetition { found, .. }) = self.repeated(&options, &[&others], effort)? else { return Ok(best) };
         let specs = specs.clone();
         let mut chosen = ChosenParameters { specs, robustness, benign_races, ..found.chosen };
         mode.set(&mut chosen, value.clone());

@@ -80,7 +80,7 @@ pub(super) fn search(
             continue;
         }
         let Some(mut search) = Search::new(&specialised, &options, target, effort) else { continue };
-        let chosen = if aim == Aim::MoreCode { unspecialised(&given) } else { ChosenParameters::default() };
+        let chosen = if aim == Aim::MoreCode { given.chosen.as_start() } else { ChosenParameters::default() };
         let candidate = search.candidate(chosen)?;
         effort.add(&search.effort);
         let is_accepted = aim == Aim::MoreCode && aim.accepts(&candidate, &given);
@@ -95,7 +95,7 @@ pub(super) fn search(
         let options = specialised_options(options, &best, &specs);
         let specialised = Check::new(check.shader, &options)?;
         let Some(mut search) = Search::new(&specialised, &options, target, effort) else { break };
-        let candidate = search.candidate(unspecialised(&best))?;
+        let candidate = search.candidate(best.chosen.as_start())?;
         let found = search.best_from(candidate)?;
         effort.add(&search.effort);
         let is_good = search.is_good(&found);
@@ -108,11 +108,6 @@ pub(super) fn search(
         }
     }
     Ok(best)
-}
-
-/// Returns the parameters of a candidate that are not among the options of a check.
-fn unspecialised(candidate: &Candidate) -> ChosenParameters {
-    ChosenParameters { specs: Vec::new(), robustness: None, benign_races: false, ..candidate.chosen.clone() }
 }
 
 /// Returns the number of instructions that the specialisation constants do not exclude.
