@@ -1,6 +1,7 @@
 //! Scalars of many invocations by slot, in the layout of the device's buffers.
 
 use assay_precision::{Column, Scalar};
+use std::ops::Range;
 
 /// One column for each slot, of 32-bit words, or of 64-bit words for 64-bit scalars. The columns
 /// follow one another in one allocation, which serves all chunks.
@@ -73,6 +74,43 @@ impl Columns {
     /// Returns [`Columns::words`] for writing.
     pub fn words_mut(&mut self) -> &mut [u32] {
         bytemuck::cast_slice_mut(&mut self.storage)
+    }
+
+    /// Returns the rows in use as bytes, column after column, each up to the next multiple of
+    /// [`Columns::ALIGN`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(8 * self.slots() * self.rows.next_multiple_of(Self::ALIGN));
+        for part in self.ranges(self.rows) {
+            bytes.extend_from_slice(bytemuck::cast_slice(&self.words()[part]));
+        }
+        bytes
+    }
+
+    /// Sets the number of rows in use and their contents to those of columns with the same slots, given as
+    /// [`Columns::to_bytes`] returns them. Returns false and changes nothing if their sizes differ.
+    pub fn set_bytes(&mut self, rows: usize, bytes: &[u8]) -> bool {
+        if rows > self.capacity {
+            return false;
+        }
+        let parts: Vec<_> = self.ranges(rows).collect();
+        if bytes.len() != parts.iter().map(|part| 4 * part.len()).sum::<usize>() {
+            return false;
+        }
+        let mut rest = bytes;
+        for part in parts {
+            let own: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words_mut()[part]);
+            let (column, others) = rest.split_at(own.len());
+            own.copy_from_slice(column);
+            rest = others;
+        }
+        self.rows = rows;
+        true
+    }
+
+    /// Returns the places of these many rows of every slot in [`Columns::words`].
+    fn ranges(&self, rows: usize) -> impl Iterator<Item = Range<usize>> {
+        let rows = rows.next_multiple_of(Self::ALIGN);
+        self.slots.iter().map(move |&(offset, wide)| offset..offset + if wide { 2 * rows } else { rows })
     }
 
     /// Returns the rows in use of one slot.
@@ -151,5 +189,27 @@ mod tests {
         assert_eq!(bits, [4, 0x8000_0000_0000_0004, 1]);
         assert_eq!(columns.words()[columns.offset(1) + 8..][..2], [4, 0x8000_0000]);
         assert_eq!(columns.column(2).len(), 5);
+    }
+
+    #[test]
+    fn rows_survive_as_bytes_and_other_sizes_are_refused() {
+        let slots = [Scalar::Float(F16), Scalar::Float(F64)];
+        let mut columns = Columns::new(slots, 300);
+        columns.set_rows(70);
+        for row in 0..70 {
+            columns.set_row(row, &[row as u64, (row as u64) << 40]);
+        }
+        let bytes = columns.to_bytes();
+        assert_eq!(bytes.len(), 128 * 12);
+        let mut copy = Columns::new(slots, 200);
+        assert!(copy.set_bytes(70, &bytes));
+        let mut bits = [0; 2];
+        for row in 0..70 {
+            copy.row(row, &mut bits);
+            assert_eq!(bits, [row as u64, (row as u64) << 40]);
+        }
+        for (rows, bytes) in [(70, &bytes[1..]), (129, &bytes[..]), (usize::MAX / 128, &bytes[..])] {
+            assert!(!copy.set_bytes(rows, bytes) && copy.rows() == 70);
+        }
     }
 }

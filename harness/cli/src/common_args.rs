@@ -59,7 +59,16 @@ impl ViaArgs {
         let elsewhere = !via.is_empty();
         let program = if elsewhere { self.via_binary.clone() } else { std::env::current_exe().code(exit::INTERNAL)? };
         let arguments = if elsewhere { vec!["worker".into(), "--supervised".into()] } else { vec!["worker".into()] };
-        Ok(Launch { via, program, arguments, environment, setup })
+        Ok(Launch { via, check_here: Vec::new(), program, arguments, environment, setup })
+    }
+
+    /// Lets workers of this machine check the results of the devices that a launch reaches.
+    ///
+    /// # Errors
+    /// The path of this binary is not known.
+    pub(crate) fn check_here(launch: Launch) -> Result<Launch, Failure> {
+        let own = std::env::current_exe().code(exit::INTERNAL)?;
+        Ok(Launch { check_here: vec![own.into(), "worker".into(), "--".into()], ..launch })
     }
 }
 
@@ -132,6 +141,23 @@ impl Api {
 pub(crate) enum Isolate {
     Yes,
     No,
+}
+
+/// Machine that checks the results of a device elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CheckPlace {
+    Here,
+    There,
+}
+
+impl CheckPlace {
+    /// Returns the value's name: `here` or `there`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CheckPlace::Here => "here",
+            CheckPlace::There => "there",
+        }
+    }
 }
 
 /// Choice of rerunning failures alone.

@@ -3,11 +3,12 @@
 use crate::{
     check::{CheckSetup, CheckWorker},
     exit::{self, Failure, WithCode},
-    run::{RunSetup, RunWorker},
+    run::{RunChecker, RunSetup, RunWorker},
 };
-use assay_isolate::{Launch, Refusal, WorkerBackend};
+use assay_isolate::{Launch, Refusal, RemoteDevice, WorkerBackend};
 use clap::Args;
 use serde::Deserialize;
+use std::ffi::OsString;
 
 /// Options of `assay worker`.
 #[derive(Debug, Args)]
@@ -15,6 +16,10 @@ pub(crate) struct WorkerArgs {
     /// Run the worker in a child process, and report its end
     #[arg(long)]
     pub(crate) supervised: bool,
+
+    /// Check the results of the device of the supervised worker that this command starts
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "supervised")]
+    pub(crate) command: Vec<OsString>,
 }
 
 /// Request of the coordinator that started this process.
@@ -33,8 +38,23 @@ pub(crate) fn serve(args: &WorkerArgs) -> Result<u8, Failure> {
         assay_isolate::supervise(launch).code(exit::INTERNAL)?;
         return Ok(exit::OK);
     }
-    assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
+    let served = match args.command.as_slice() {
+        [] => assay_isolate::serve(|setup| open(setup).map_err(refuse)),
+        command => assay_isolate::serve_for_device(command, |setup, device| open_for(setup, device).map_err(refuse)),
+    };
+    served.code(exit::INTERNAL)?;
     Ok(exit::OK)
+}
+
+/// Opens the backend that checks the results of a run on a device elsewhere.
+fn open_for(setup: serde_json::Value, device: RemoteDevice) -> Result<RunChecker, Failure> {
+    match serde_json::from_value(setup).code(exit::INTERNAL)? {
+        WorkerSetup::Run(setup) => RunChecker::new(*setup, device),
+        WorkerSetup::Check(_) => {
+            let error = anyhow::anyhow!("the results of a shader are checked where the device is");
+            Err(Failure { code: exit::INTERNAL, error })
+        }
+    }
 }
 
 /// Opens the backend for a run or a check.

@@ -64,6 +64,8 @@ pub struct RunSettings {
     pub via: Vec<String>,
     /// Path of the binary on these machines.
     pub via_binary: PathBuf,
+    /// `there` or `here`: the machine that checks the results of precision cases.
+    pub check: String,
 }
 
 impl Default for RunSettings {
@@ -97,12 +99,13 @@ impl Default for RunSettings {
             memory: None,
             via: Vec::new(),
             via_binary: "assay".into(),
+            check: "there".to_owned(),
         }
     }
 }
 
 /// Settings that do not affect results. They may change when a run is resumed.
-const WITHOUT_EFFECT: [&str; 5] = ["jobs", "workers", "memory", "via", "via_binary"];
+const WITHOUT_EFFECT: [&str; 6] = ["jobs", "workers", "memory", "via", "via_binary", "check"];
 
 impl RunSettings {
     /// Returns the settings that affect results, by field, as text: `none` if there is no value.

@@ -1,9 +1,11 @@
 //! Reasons why a device gives no results.
 
 use assay_events::Status;
+use serde::{Deserialize, Serialize};
 
 /// Reason why a case has no results.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub enum ExecError {
     /// The device was lost.
     #[error("{0}")]

@@ -33,6 +33,9 @@ pub struct Launch {
     /// Command prefixes that start a supervised worker elsewhere, such as `ssh board7`; empty for
     /// workers of this machine. `program` is then the name of the binary there.
     pub via: Vec<Vec<OsString>>,
+    /// Binary and arguments of a worker of this machine that starts the prefix itself and checks the
+    /// results ([`serve_for_device`](crate::serve_for_device)); empty if the results are checked elsewhere.
+    pub check_here: Vec<OsString>,
     /// Path of the binary.
     pub program: PathBuf,
     /// Its arguments.
@@ -47,13 +50,14 @@ impl Launch {
     /// Returns the command for a worker, which a prefix starts elsewhere.
     fn command(&self, via: Option<usize>) -> Command {
         let environment = || self.environment.iter().map(|(name, value)| (name, value));
-        let Some([launcher, prefix @ ..]) = via.and_then(|via| self.via.get(via)).map(Vec::as_slice) else {
+        let Some(prefix) = via.and_then(|via| self.via.get(via)) else {
             let mut command = Command::new(&self.program);
             command.args(&self.arguments).envs(environment());
             return command;
         };
-        let mut command = Command::new(launcher);
-        command.args(prefix);
+        let mut words = self.check_here.iter().chain(prefix);
+        let mut command = Command::new(words.next().unwrap_or(&OsString::new()));
+        command.args(words);
         // Launchers do not pass the environment on.
         if !self.environment.is_empty() {
             command.arg("env").args(environment().map(|(name, value)| {

@@ -15,7 +15,8 @@
 //! them.
 //!
 //! A worker may be on another machine, which a launcher such as ssh reaches ([`Launch::via`]). Its
-//! supervisor there ([`supervise`]) keeps apart the end of the worker and that of the link.
+//! supervisor there ([`supervise`]) keeps apart the end of the worker and that of the link. Its results can be
+//! checked there or, by a worker of the coordinator's machine that calls the device ([`serve_for_device`]), here.
 //!
 //! Complete on Linux only, because it needs process groups, signals and `/proc`; the module
 //! `platform` has the parts that other systems offer.
@@ -23,9 +24,11 @@
 mod child_process;
 mod confirmation;
 mod coordinator;
+mod device_call;
 mod message;
 mod message_frame;
 mod platform;
+mod remote_device;
 mod run_plan;
 mod serve;
 mod supervise;
@@ -33,6 +36,7 @@ mod supervise;
 pub use child_process::Launch;
 pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
 pub use message::{Refusal, Task};
-pub use run_plan::run_plan;
+pub use remote_device::{RemoteDevice, serve_for_device};
+pub use run_plan::{check_plan, run_plan};
 pub use serve::{DriverCall, EventSender, ServeError, WorkerBackend, serve};
 pub use supervise::supervise;

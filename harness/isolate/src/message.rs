@@ -1,11 +1,13 @@
 //! Messages between coordinator and worker.
 
+use crate::device_call::{DeviceCall, DeviceReply};
+use crate::message_frame::Message;
 use assay_events::{DeviceInfo, Event};
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
 /// or the worker is on another machine.
-pub(crate) const PROTOCOL: u32 = 6;
+pub(crate) const PROTOCOL: u32 = 7;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,6 +24,28 @@ pub(crate) enum Order {
     Run { cases: Vec<Task> },
     /// Ends the worker's cases after the current work.
     Stop,
+    /// A call of the device by a worker elsewhere that checks its results; it is answered with
+    /// [`WorkerMessage::Device`] of the same number.
+    Device {
+        number: u64,
+        call: DeviceCall,
+        #[serde(skip)]
+        data: Vec<u8>,
+    },
+}
+
+impl Message for Order {
+    fn data(&self) -> &[u8] {
+        if let Order::Device { data, .. } = self { data } else { &[] }
+    }
+
+    fn set_data(&mut self, given: Vec<u8>) -> bool {
+        match self {
+            Order::Device { data, .. } => *data = given,
+            _ => return given.is_empty(),
+        }
+        true
+    }
 }
 
 /// A case for a worker to run.
@@ -61,6 +85,13 @@ pub(crate) enum WorkerMessage {
     Event { event: Box<Event> },
     /// All cases of the order were run, as far as possible.
     Done,
+    /// Answer to a call of the device.
+    Device {
+        number: u64,
+        reply: DeviceReply,
+        #[serde(skip)]
+        data: Vec<u8>,
+    },
     /// The worker is alive.
     Beat,
     /// Resident memory and output to stderr of the worker in bytes, from its supervisor.
@@ -70,6 +101,20 @@ pub(crate) enum WorkerMessage {
     /// The worker ended, as its supervisor saw it: in words, whether the cause may be external, and
     /// its last line on stderr.
     Ended { how: String, external: bool, stderr: String },
+}
+
+impl Message for WorkerMessage {
+    fn data(&self) -> &[u8] {
+        if let WorkerMessage::Device { data, .. } = self { data } else { &[] }
+    }
+
+    fn set_data(&mut self, given: Vec<u8>) -> bool {
+        match self {
+            WorkerMessage::Device { data, .. } => *data = given,
+            _ => return given.is_empty(),
+        }
+        true
+    }
 }
 
 /// Reason why a worker cannot start or continue.

@@ -19,8 +19,21 @@ pub fn run_plan(
     sender: &EventSender,
     stop: &AtomicBool,
 ) -> Result<(), String> {
-    let announced = AnnouncedExecutor::new(executor, sender);
+    check_plan(plan, &AnnouncedExecutor::new(executor, sender), options, sender, stop)
+}
+
+/// As [`run_plan`], on an executor whose calls into the driver are announced where the device is.
+///
+/// # Errors
+/// As [`run_plan`].
+pub fn check_plan(
+    plan: &Plan,
+    executor: &dyn Executor,
+    options: &RunOptions,
+    sender: &EventSender,
+    stop: &AtomicBool,
+) -> Result<(), String> {
     let mut reporters: [Box<dyn Reporter>; 1] = [Box::new(sender.clone())];
-    let ran = assay_runner::run(plan, &announced, options, &mut reporters, stop);
+    let ran = assay_runner::run(plan, executor, options, &mut reporters, stop);
     ran.map(|_| ()).map_err(|error| error.to_string())
 }

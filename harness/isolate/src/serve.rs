@@ -1,12 +1,13 @@
 //! The worker's side of the protocol.
 
 use crate::{
+    device_call::PreparedCases,
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage, mismatch, own_protocol},
     message_frame::{self, MAX_ORDER_BYTES},
     platform::{kill_own_group, take_stdout},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
-use assay_exec::{CallDescription, DriverCalls};
+use assay_exec::{CallDescription, DriverCalls, Executor};
 use serde_json::Value;
 use std::{
     fs::File,
@@ -31,6 +32,11 @@ pub trait WorkerBackend {
     /// Returns the description of its device.
     fn device(&self) -> &DeviceInfo;
 
+    /// Returns the executor of its device, if a worker elsewhere may call it and check the results there.
+    fn executor(&self) -> Option<&dyn Executor> {
+        None
+    }
+
     /// Runs these cases in any order.
     ///
     /// It reports the beginning of each case ([`Event::CaseStarted`]) and its end
@@ -47,6 +53,10 @@ pub trait WorkerBackend {
 impl<B: WorkerBackend + ?Sized> WorkerBackend for Box<B> {
     fn device(&self) -> &DeviceInfo {
         (**self).device()
+    }
+
+    fn executor(&self) -> Option<&dyn Executor> {
+        (**self).executor()
     }
 
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
@@ -83,7 +93,7 @@ impl EventSender {
         EventSender(Arc::new(SenderState { pipe: Mutex::new(pipe), calls: AtomicU64::new(0) }))
     }
 
-    fn send(&self, message: &WorkerMessage) {
+    pub(crate) fn send(&self, message: &WorkerMessage) {
         // All messages are types of this crate and of the runner, and have a JSON form.
         let line = message_frame::encode(message).expect("a message has a JSON form");
         let written = self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line);
@@ -165,6 +175,22 @@ impl Reporter for EventSender {
 /// There is no coordinator, or the backend failed. A device that cannot be opened is reported to
 /// the coordinator and is not an error.
 pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result<(), ServeError> {
+    serve_with(|setup, sender| {
+        let beating = sender.clone();
+        thread::spawn(move || {
+            loop {
+                thread::sleep(HEARTBEAT_INTERVAL);
+                beating.send(&WorkerMessage::Beat);
+            }
+        });
+        open(setup)
+    })
+}
+
+/// As [`serve`], without signs of life of its own.
+pub(crate) fn serve_with<B: WorkerBackend>(
+    open: impl FnOnce(Value, &EventSender) -> Result<B, Refusal>,
+) -> Result<(), ServeError> {
     let sender = EventSender::new(take_stdout()?);
     let orders = |error: String| ServeError::Orders(error);
     let mut stdin = BufReader::new(io::stdin());
@@ -180,16 +206,9 @@ pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -
         }
         Some(_) | None => return Err(orders("there are none".to_owned())),
     };
-    let beating = sender.clone();
-    thread::spawn(move || {
-        loop {
-            thread::sleep(HEARTBEAT_INTERVAL);
-            beating.send(&WorkerMessage::Beat);
-        }
-    });
     let (stop, busy) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
-    let batches = read_orders(stdin, Arc::clone(&stop), Arc::clone(&busy));
-    let mut backend = match open(setup) {
+    let orders = read_orders(stdin, Arc::clone(&stop), Arc::clone(&busy));
+    let mut backend = match open(setup, &sender) {
         Ok(backend) => backend,
         Err(refusal) => {
             sender.send(&WorkerMessage::Refused(refusal));
@@ -198,28 +217,31 @@ pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -
     };
     sender.send(&WorkerMessage::Ready { protocol: PROTOCOL, device: Box::new(backend.device().clone()) });
     busy.store(false, Ordering::SeqCst);
-    for cases in batches {
-        busy.store(true, Ordering::SeqCst);
-        backend.run(&cases, &sender, &stop).map_err(ServeError::Backend)?;
-        busy.store(false, Ordering::SeqCst);
-        sender.send(&WorkerMessage::Done);
+    let prepared = PreparedCases::default();
+    let mut next = orders.recv().ok();
+    while let Some(order) = next {
+        next = if let Order::Run { cases } = order {
+            busy.store(true, Ordering::SeqCst);
+            backend.run(&cases, &sender, &stop).map_err(ServeError::Backend)?;
+            busy.store(false, Ordering::SeqCst);
+            sender.send(&WorkerMessage::Done);
+            orders.recv().ok()
+        } else {
+            prepared.serve(order, &orders, (backend.executor(), &sender, &busy))
+        };
     }
     Ok(())
 }
 
 /// Starts the thread that reads orders. The orders end when the coordinator has closed the pipe or
 /// is gone. Then an idle worker closes its device, and a busy one ends at once, because its results
-/// are not needed.
-fn read_orders(
-    mut stdin: BufReader<io::Stdin>,
-    stop: Arc<AtomicBool>,
-    busy: Arc<AtomicBool>,
-) -> mpsc::Receiver<Vec<Task>> {
-    let (sender, batches) = mpsc::channel();
+/// are not needed. Returns the others than [`Order::Stop`].
+fn read_orders(mut stdin: BufReader<io::Stdin>, stop: Arc<AtomicBool>, busy: Arc<AtomicBool>) -> mpsc::Receiver<Order> {
+    let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
         while let Ok(Some(order)) = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES) {
             match order {
-                Order::Run { cases } => _ = sender.send(cases),
+                Order::Run { .. } | Order::Device { .. } => _ = sender.send(order),
                 Order::Stop => stop.store(true, Ordering::SeqCst),
                 Order::SetUp { .. } => break,
             }
@@ -230,5 +252,5 @@ fn read_orders(
         }
         kill_own_group();
     });
-    batches
+    orders
 }

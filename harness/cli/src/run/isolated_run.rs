@@ -7,6 +7,7 @@ use super::{
     session::{PlannedRun, Session},
 };
 use crate::{
+    common_args::{CheckPlace, ViaArgs},
     exit::{self, Failure},
     worker_limits::worker_limits,
 };
@@ -110,7 +111,8 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
         environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
     }
     let setup = serde_json::json!({ "run": RunSetup { settings: args.settings(), jobs: threads } });
-    args.via.launch(environment, setup)
+    let launch = args.via.launch(environment, setup)?;
+    if args.check == CheckPlace::Here { ViaArgs::check_here(launch) } else { Ok(launch) }
 }
 
 /// Environment variable with the number of threads on which Mesa's software drivers compute.

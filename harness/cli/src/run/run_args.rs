@@ -1,7 +1,7 @@
 //! Arguments of `assay run`, and their form as data.
 
 use crate::{
-    common_args::{Api, CompileArgs, Confirm, Isolate, ViaArgs, positive_seconds, whole_number},
+    common_args::{Api, CheckPlace, CompileArgs, Confirm, Isolate, ViaArgs, positive_seconds, whole_number},
     lab_lists::ListsArgs,
     prefix::prefix_words,
 };
@@ -91,8 +91,8 @@ pub(crate) struct RunArgs {
 
     /// Rerun the failing cases of the finished run in DIR with its original options
     ///
-    /// The results go to a new folder. --jobs, --workers, --memory, --via, -v and -q may differ
-    /// from the original run.
+    /// The results go to a new folder. --jobs, --workers, --memory, --via, --check, -v and -q may
+    /// differ from the original run.
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) rerun_failed: Option<PathBuf>,
 
@@ -111,6 +111,20 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) via: ViaArgs,
+
+    /// Machine that checks the results of precision cases with --via: there or here [default: there]
+    ///
+    /// A slow machine with a device sends all results here, up to 8 bytes a scalar, and receives the
+    /// operands. Other cases are checked there.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "there",
+        requires = "via",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub(crate) check: CheckPlace,
 
     /// Concurrent worker processes per device
     ///
@@ -228,6 +242,7 @@ impl RunArgs {
             memory: self.memory,
             via: via.via.iter().map(ToString::to_string).collect(),
             via_binary: via.via_binary.clone(),
+            check: self.check.name().to_owned(),
         }
     }
 
@@ -262,6 +277,8 @@ impl RunArgs {
                 via_binary: settings.via_binary,
                 push_binary: None,
             },
+            check: CheckPlace::from_str(&settings.check, false)
+                .map_err(|error| format!("--check `{}`: {error}", settings.check))?,
             workers: settings.workers,
             isolate: if settings.isolate { Isolate::Yes } else { Isolate::No },
             confirm: if settings.confirm { Confirm::Yes } else { Confirm::No },
@@ -380,6 +397,7 @@ mod tests {
             "--via=ssh 'a b'",
             "--via=srun -n1",
             "--via-binary=/bin/assay",
+            "--check=here",
         ];
         let args = parsed(&line);
         let settings = args.settings();

@@ -6,10 +6,10 @@ use crate::{
     exit::{self, Failure},
 };
 use assay_events::{DeviceInfo, Event, RunSettings};
-use assay_exec::AnnouncedTarget;
-use assay_isolate::{EventSender, Task, WorkerBackend, run_plan};
+use assay_exec::{AnnouncedTarget, Executor};
+use assay_isolate::{EventSender, RemoteDevice, Task, WorkerBackend, check_plan, run_plan};
 use assay_runner::{CaseRequest, Plan, RunOptions};
-use assay_suite::{AnyCase, Case, PreparedShader, ProgramSet};
+use assay_suite::{AnyCase, Case, PreparedShader, ProgramSet, RunPath};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
@@ -23,6 +23,18 @@ pub(crate) struct RunSetup {
     pub(super) settings: RunSettings,
     /// Number of threads that check results and build pipelines.
     pub(super) jobs: usize,
+}
+
+impl RunSetup {
+    /// Returns the arguments and the runner's options.
+    fn arguments(self) -> Result<(RunArgs, RunOptions), Failure> {
+        let args = RunArgs::from_settings(self.settings).map_err(|error| Failure {
+            code: exit::INTERNAL,
+            error: anyhow::anyhow!("the coordinator's settings are invalid: {error}"),
+        })?;
+        let options = RunOptions { jobs: self.jobs, ..args.run_options(Vec::new(), String::new()) };
+        Ok((args, options))
+    }
 }
 
 /// Data of a case, for cases that a worker cannot make from the name alone.
@@ -47,12 +59,7 @@ pub(crate) struct RunWorker {
 impl RunWorker {
     /// Opens the device.
     pub(crate) fn open(setup: RunSetup) -> Result<RunWorker, Failure> {
-        let RunSetup { settings, jobs } = setup;
-        let args = RunArgs::from_settings(settings).map_err(|error| Failure {
-            code: exit::INTERNAL,
-            error: anyhow::anyhow!("the coordinator's settings are invalid: {error}"),
-        })?;
-        let options = RunOptions { jobs, ..args.run_options(Vec::new(), String::new()) };
+        let (args, options) = setup.arguments()?;
         let backend = RunBackend::open(&args)?;
         Ok(RunWorker { args, options, backend, suites: HashMap::new() })
     }
@@ -111,21 +118,72 @@ impl WorkerBackend for RunWorker {
         self.backend.executor().info()
     }
 
+    fn executor(&self) -> Option<&dyn Executor> {
+        Some(self.backend.executor())
+    }
+
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
         let cases = tasks.iter().map(|task| self.case(task)).collect::<Result<Vec<AnyCase>, String>>()?;
         let (cases, programs) = AnyCase::split(cases);
         if !cases.is_empty() {
-            let chunks: HashMap<&str, &Vec<u64>> =
-                tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
-            let mut plan = Plan::from_cases(cases);
-            for planned in &mut plan.cases {
-                planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
-            }
-            plan.negotiate(self.backend.executor(), self.options.jobs);
-            skip_other_paths(&mut plan, self.args.path);
+            let plan = plan(cases, tasks, self.backend.executor(), (self.options.jobs, self.args.path));
             run_plan(&plan, self.backend.executor(), &self.options, sender, stop)?;
         }
         self.programs(&programs, sender, stop);
         Ok(())
+    }
+}
+
+/// Returns the plan for the precision cases of some tasks.
+fn plan(
+    cases: Vec<assay_case::Case>,
+    tasks: &[Task],
+    executor: &dyn Executor,
+    (jobs, path): (usize, Option<RunPath>),
+) -> Plan {
+    let chunks: HashMap<&str, &Vec<u64>> =
+        tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
+    let mut plan = Plan::from_cases(cases);
+    for planned in &mut plan.cases {
+        planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
+    }
+    plan.negotiate(executor, jobs);
+    skip_other_paths(&mut plan, path);
+    plan
+}
+
+/// Worker of a run that checks the results of a device elsewhere: those of precision cases. The worker of the
+/// device runs and checks all others.
+pub(crate) struct RunChecker {
+    path: Option<RunPath>,
+    options: RunOptions,
+    device: RemoteDevice,
+}
+
+impl RunChecker {
+    pub(crate) fn new(setup: RunSetup, device: RemoteDevice) -> Result<RunChecker, Failure> {
+        let (args, options) = setup.arguments()?;
+        Ok(RunChecker { path: args.path, options, device })
+    }
+}
+
+impl WorkerBackend for RunChecker {
+    fn device(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
+        let (mut cases, mut others) = (Vec::new(), Vec::new());
+        for task in tasks {
+            match task.data.as_ref().and_then(|data| CaseData::deserialize(data).ok()) {
+                Some(CaseData::Precision(request)) => cases.push(request.case(task.name.clone())?),
+                Some(CaseData::Shader(_)) | None => others.push(task.clone()),
+            }
+        }
+        if !cases.is_empty() {
+            let plan = plan(cases, tasks, &self.device, (self.options.jobs, self.path));
+            check_plan(&plan, &self.device, &self.options, sender, stop)?;
+        }
+        if others.is_empty() { Ok(()) } else { self.device.run_there(others, stop) }
     }
 }

@@ -205,6 +205,9 @@ impl<'a> RunState<'a> {
             }
             WorkerMessage::Event { event } => self.on_event(at, *event),
             WorkerMessage::Done => self.on_job_done(at),
+            WorkerMessage::Device { .. } => {
+                self.on_worker_failure(at, WorkerFailure::Broken("an answer without a question".to_owned()))
+            }
             WorkerMessage::Beat => Ok(()),
             WorkerMessage::Usage { memory, written } => {
                 worker.usage = (memory, written);
