@@ -64,6 +64,10 @@ const UNDEFINED: &str = "which is undefined behaviour";
 pub(crate) const LACKS_ORDER: &str =
     "if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
 
+/// Reason why a data race at a place that is not determined is possible.
+const UNORDERED: &str = "the place of the access is not determined, other invocations write the same memory, and nothing \
+                         orders the two";
+
 /// Advice to the author of a shader with an access outside of an array.
 const UNLESS_EXCLUDED: &str = "unless valid inputs exclude it, that access is a mistake";
 
@@ -105,6 +109,9 @@ pub(crate) struct AvoidedRace {
     pub(crate) inputs: String,
     /// The race.
     pub(crate) race: FaultText,
+    /// Set if Assay only cannot rule it out.
+    #[serde(default)]
+    pub(crate) is_possible: bool,
     /// Number of invocations that the variant executes, and of those of the dispatch.
     pub(crate) executed: [u64; 2],
 }
@@ -155,7 +162,10 @@ pub struct SearchExtent {
     /// The first data race in workgroup memory that Assay cannot rule out for a candidate.
     #[serde(default)]
     pub(crate) possible_race: Option<CandidateFault>,
-    /// Parameters of the candidate whose invocations race that executes the most.
+    /// A data race at a place that is not determined, which Assay cannot rule out.
+    #[serde(skip)]
+    pub(crate) open_race: Option<CandidateFault>,
+    /// Parameters of the candidate whose invocations race, or may race, that executes the most.
     #[serde(skip)]
     pub(crate) racing: Option<Box<ChosenParameters>>,
     /// The first access of a candidate outside of an array of fixed length that no open data explain.
@@ -309,11 +319,15 @@ impl ChosenParameters {
 
     /// Returns the undefined behaviour of the shader that the check avoids; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
-        if let Some(AvoidedRace { inputs, race, .. }) = &self.avoided_race {
+        if let Some(AvoidedRace { inputs, race, is_possible, .. }) = &self.avoided_race {
             let with = if inputs.is_empty() { String::new() } else { format!(", with {inputs}") };
+            let (fault, details) = match is_possible {
+                true => (format!("Assay cannot rule out a data race at {}{with}", race.place), UNORDERED),
+                false => (format!("data race at {}, {UNDEFINED}{with}", race.place), race.what.as_str()),
+            };
             return Some(AvoidedFault {
-                fault: format!("data race at {}, {UNDEFINED}{with}", race.place),
-                details: Some(race.what.clone()),
+                fault,
+                details: Some(details.to_owned()),
                 otherwise: "with invocations executed one after another",
             });
         }

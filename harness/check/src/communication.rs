@@ -50,6 +50,10 @@ impl<'a> Communication<'a> {
             communicating.flat_map(|((one, _), (other, _))| [one.clone(), other.clone()]).collect()
         });
         let has_barrier = instructions().any(|i| i.op == Some(Op::ControlBarrier));
+        if size == [1; 3] {
+            // There is no other invocation.
+            return Communication { module, memory: Some(Vec::new()), has_barrier: false, accesses };
+        }
         Communication { module, memory, has_barrier, accesses }
     }
 
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_read_and_written_lets_invocations_observe_each_other() {
-        let excludes = |body: &str| {
+        let excludes_in = |size: [u32; 3], body: &str| {
             let text = format!(
                 "@group(0) @binding(0) var<storage, read_write> out: array<f32>;
                 @group(0) @binding(1) var<storage, read> x: array<f32>;
@@ -99,7 +103,7 @@ mod tests {
                 ) {{ {body} }}"
             );
             let module = assay_testkit::wgsl(&text);
-            let communication = Communication::find(&module, "main", [64, 1, 1]);
+            let communication = Communication::find(&module, "main", size);
             let find = |op: Op| module.instructions().rfind(|i| i.op == Some(op)).unwrap().index;
             let excludes = |kind, instruction| {
                 communication.can_exclude(&PossibleFault { kind, at: Place { instruction, line: None } })
@@ -107,6 +111,7 @@ mod tests {
             let race = Some(FaultKind::OutOfBounds);
             [excludes(None, find(Op::Store)), excludes(race, find(Op::Store)), excludes(race, find(Op::Load))]
         };
+        let excludes = |body: &str| excludes_in([64, 1, 1], body);
         assert_eq!(excludes("out[i] = x[i];"), [true; 3]);
         assert_eq!(excludes("out[i] = out[i + 1u];"), [false; 3]);
         assert_eq!(excludes("out[g.x] = out[g.x] + x[i];"), [true; 3]);
@@ -122,5 +127,7 @@ mod tests {
         assert_eq!(excludes("out[i] = out[i] + x[i];"), [false, false, true]);
         assert_eq!(excludes("group_sum = x[i]; out[i] = group_sum;"), [false, true, false]);
         assert_eq!(excludes("workgroupBarrier(); out[i] = x[i];"), [false, true, true]);
+        // An invocation alone observes no other.
+        assert_eq!(excludes_in([1; 3], "workgroupBarrier(); out[i] = out[i + 1u];"), [true; 3]);
     }
 }

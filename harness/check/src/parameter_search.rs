@@ -91,6 +91,7 @@ use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use contents::data_provenance;
 use effort::Effort;
 use growth::elements_up_to;
+pub(crate) use growth::open_lengths;
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
@@ -233,7 +234,10 @@ pub(crate) fn search_until(
     // A check of heavy inputs says more than one of a shader that hardly runs.
     let is_heavy = given.faults.first() == Some(&FaultKind::Endless);
     let first = match start {
-        Some(start) => better(given, search.once(start.as_start())?),
+        Some(start) => {
+            search.sizes = start.sizes();
+            better(given, search.once(start.as_start())?)
+        }
         None => given,
     };
     let mut best = search.best_from(first)?;
@@ -274,12 +278,15 @@ pub(crate) fn search_until(
     });
     let checks_defaults = before.defined == search.rounds && before.narrow > 0;
     let judged = if is_better { best.score.judged } else { before.judged };
+    let open = || effort.open_race.as_ref().map(|(_, chosen, _)| chosen);
+    let racing = effort.racing.as_ref().map(|(_, chosen)| chosen).or_else(open);
     let extent = SearchExtent {
         candidates: effort.candidates,
         race: effort.first_race.clone(),
         outside: effort.access_outside(),
         possible_race: effort.possible_race.clone(),
-        racing: effort.racing.as_ref().map(|(_, chosen)| Box::new(chosen.clone())),
+        open_race: effort.open_race.as_ref().map(|(.., race)| race.clone()),
+        racing: racing.map(|chosen| Box::new(chosen.clone())),
         says_little: judged == Judged::Little,
         checks_defaults,
         obstacle,
@@ -749,7 +756,7 @@ impl<'a> Search<'a> {
             if outcome.work > WORK_PER_ROUND && self.invocations > local && !is_last {
                 self.invocations /= 2;
             }
-            self.note_possible_race(&outcome, &candidate.chosen);
+            self.note_possible_races(&outcome, &candidate.chosen);
             // One workgroup may exclude it.
             self.collides |= outcome.possible_faults.iter().any(|fault| fault.kind == Some(FaultKind::DataRace));
             // The interpreted workgroups stand for all.

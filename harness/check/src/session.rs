@@ -4,10 +4,10 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedFault, AvoidedRace, CandidateFault, RobustAccess};
+use crate::chosen_parameters::{AvoidedFault, AvoidedRace, CandidateFault, CandidateFaultKind, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
-use crate::parameter_search::{ParameterValues, SEARCH_TIME, search_until, variable_names};
+use crate::parameter_search::{ParameterValues, SEARCH_TIME, open_lengths, search_until, variable_names};
 use crate::provenance::DataFlow;
 use crate::reduce::reduce_end;
 use crate::{
@@ -248,8 +248,10 @@ impl CheckSession {
     ) -> Result<bool, CheckError> {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
-        let race = extent.race.as_ref().filter(|_| is_usual && extent.says_little && extent.candidates > 1);
-        let Some(CandidateFault { options, fault: race, is_fixed, .. }) = race else { return Ok(false) };
+        let race = extent.race.as_ref().or(extent.open_race.as_ref());
+        let race = race.filter(|_| is_usual && extent.says_little && extent.candidates > 1);
+        let Some(CandidateFault { kind, options, fault: race, is_fixed }) = race else { return Ok(false) };
+        let is_possible = *kind == CandidateFaultKind::PossibleRace;
         let inputs = if options.is_empty() && !is_fixed { "generated inputs" } else { options };
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };
@@ -264,9 +266,16 @@ impl CheckSession {
             return Ok(false);
         }
         let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
-        let start = extent.racing.as_ref().map(|chosen| ChosenParameters { groups: None, ..(**chosen).clone() });
+        // The invocation needs the memory of all that it executes.
+        let executed = Options { groups: Some(dispatch.groups), ..self.options.clone() };
+        let elements = open_lengths(&Check::new(&self.shader, &executed)?, &executed);
+        let mut start = ChosenParameters { elements, ..ChosenParameters::default() };
+        if let Some(racing) = extent.racing.as_deref().cloned() {
+            let elements = start.elements.into_iter().chain(racing.elements).collect();
+            start = ChosenParameters { elements, groups: None, ..racing };
+        }
         let check = Check::new(&shader, &options)?;
-        let found = search_until(&check, &options, (limits, on_candidate), (start.as_ref(), end))?;
+        let found = search_until(&check, &options, (limits, on_candidate), (Some(&start), end))?;
         let chosen = match found {
             ParameterSearch::NotNeeded => ChosenParameters::default(),
             ParameterSearch::Found(chosen) if !checks || !chosen.extent.says_little => *chosen,
@@ -275,9 +284,11 @@ impl CheckSession {
         };
         chosen.apply(&mut options)?;
         let executed = [dispatch.invocations(), whole.invocations()];
-        let avoided_race = Some(AvoidedRace { inputs: inputs.to_owned(), race: race.clone(), executed });
-        let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
-        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: extent.clone(), ..chosen });
+        let avoided_race = Some(AvoidedRace { inputs: inputs.to_owned(), race: race.clone(), is_possible, executed });
+        let verb = if is_possible { "may have" } else { "has" };
+        let reason = format!("the shader {verb} undefined behaviour ({})", FaultKind::DataRace);
+        let extent = extent.clone();
+        self.chosen = Some(ChosenParameters { avoided_race, reason, extent, long_access: None, ..chosen });
         (self.shader, self.options) = (shader, options);
         Ok(true)
     }

@@ -62,16 +62,29 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps the first data race in workgroup memory that a candidate may have.
-    pub(super) fn note_possible_race(&mut self, outcome: &Outcome, chosen: &ChosenParameters) {
+    /// Keeps the first data race in workgroup memory that a candidate may have, and one at a place that is not
+    /// determined.
+    pub(super) fn note_possible_races(&mut self, outcome: &Outcome, chosen: &ChosenParameters) {
         let check = self.check;
-        let is_shared_race =
-            |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && check.accesses_workgroup(fault.at);
-        if let (None, Some(race)) = (&self.effort.possible_race, outcome.possible_faults.iter().find(is_shared_race)) {
+        let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace);
+        let described = |race: &PossibleFault| {
             let options = chosen.with_names(&variable_names(&check.setup)).listed_options();
             let fault = FaultText { place: check.shader.location(race.at), what: FaultKind::DataRace.to_string() };
-            let kind = CandidateFaultKind::PossibleRace;
-            self.effort.possible_race = Some(CandidateFault { kind, is_fixed: false, options, fault });
+            CandidateFault { kind: CandidateFaultKind::PossibleRace, is_fixed: false, options, fault }
+        };
+        let faults = &outcome.possible_faults;
+        let shared = faults.iter().filter(is_race).find(|race| check.accesses_workgroup(race.at));
+        if let (None, Some(race)) = (&self.effort.possible_race, shared) {
+            self.effort.possible_race = Some(described(race));
+        }
+        // An access that may be out of bounds is at a place that is not determined.
+        let is_open = |fault: &&PossibleFault| {
+            matches!(fault.kind, Some(FaultKind::DataRace | FaultKind::OutOfBounds))
+                && !self.communication.can_exclude(fault)
+        };
+        if let Some(race) = faults.iter().find(is_open) {
+            let executed = check.program.coverage(&outcome.executed).executed;
+            self.effort.keep_open_race(executed, || (chosen.clone(), described(race)));
         }
     }
 

@@ -24,6 +24,9 @@ pub(super) struct Effort<'a> {
     pub(super) other_races: BTreeMap<InstructionIndex, CandidateFault>,
     /// The first data race in workgroup memory that Assay cannot rule out for a candidate.
     pub(super) possible_race: Option<CandidateFault>,
+    /// The candidate that may race at a place that Assay cannot determine and executes the most instructions,
+    /// with their number and the race.
+    pub(super) open_race: Option<(u64, ChosenParameters, CandidateFault)>,
     /// Accesses of candidates outside of arrays of fixed length, by their instructions.
     pub(super) outside: BTreeMap<InstructionIndex, OutsideArray>,
     /// Time at which the search is given up.
@@ -65,6 +68,7 @@ impl<'a> Effort<'a> {
             races: BTreeMap::new(),
             other_races: BTreeMap::new(),
             possible_race: None,
+            open_race: None,
             outside: BTreeMap::new(),
             end,
             on_candidate,
@@ -79,6 +83,9 @@ impl<'a> Effort<'a> {
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
         if let Some(racing) = &other.racing {
             self.keep_racing(racing.0, &racing.1);
+        }
+        if let Some(race) = &other.open_race {
+            self.keep_open_race(race.0, || (race.1.clone(), race.2.clone()));
         }
         self.possible_race = self.possible_race.take().or_else(|| other.possible_race.clone());
         for (groups, count) in &other.races {
@@ -99,6 +106,15 @@ impl<'a> Effort<'a> {
     pub(super) fn keep_racing(&mut self, executed: u64, chosen: &ChosenParameters) {
         if self.racing.as_ref().is_none_or(|(most, _)| executed > *most) {
             self.racing = Some((executed, chosen.clone()));
+        }
+    }
+
+    /// Keeps a candidate that may race at a place that Assay cannot determine if it executes more instructions
+    /// than others.
+    pub(super) fn keep_open_race(&mut self, executed: u64, race: impl FnOnce() -> (ChosenParameters, CandidateFault)) {
+        if self.open_race.as_ref().is_none_or(|(most, ..)| executed > *most) {
+            let (chosen, race) = race();
+            self.open_race = Some((executed, chosen, race));
         }
     }
 

@@ -181,6 +181,12 @@ pub(super) fn has_open_length(check: &Check<'_>, options: &Options, d: &Descript
     !options.elements.iter().any(|(name, _)| names(name)) && !check.setup.has_given_length(d.slot)
 }
 
+/// Returns the lengths of the run-time arrays and texel buffers that the options leave open, by binding.
+pub(crate) fn open_lengths(check: &Check<'_>, options: &Options) -> BTreeMap<String, u64> {
+    let open = check.setup.descriptors.iter().filter(|d| has_open_length(check, options, d));
+    open.filter_map(|d| Some((binding_name(d), elements_up_to(d, d.bytes)?))).collect()
+}
+
 /// Returns the length of a run-time array or texel buffer that reaches to an end in bytes; `None`
 /// for other memory.
 pub(super) fn elements_up_to(d: &Descriptor, end: u64) -> Option<u64> {
