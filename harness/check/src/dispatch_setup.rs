@@ -1,5 +1,6 @@
 //! Setup of a dispatch: entry point, interface, and the inputs of every round.
 
+use crate::default_groups::default_groups;
 use crate::device_address::ResolvedWord;
 use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
@@ -115,7 +116,7 @@ impl DispatchSetup {
         let reflection = Reflection::new(module);
         let entry = choose_entry_point(&reflection, options.entry.as_deref())?;
         let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
-        let groups = options.groups.unwrap_or_else(|| default_groups(local));
+        let groups = options.groups.unwrap_or_else(|| default_groups(module, local));
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         let usage = static_uses(module).into_iter().find(|usage| usage.name == entry.name);
         let store_bounds = usage.as_ref().map_or_else(StoreBounds::default, |usage| StoreBounds::find(module, usage));
@@ -861,20 +862,6 @@ fn depth_compared_variables(module: &Module) -> BTreeSet<u32> {
         }
     }
     variables
-}
-
-/// Returns a few workgroups along every axis along which the workgroup extends, and more of small
-/// ones.
-fn default_groups(local: [u32; 3]) -> [u32; 3] {
-    let axes: [(u32, u32); 3] = match local {
-        [_, 1, 1] => [(4, 64), (1, 1), (1, 1)],
-        [_, _, 1] => [(2, 8), (2, 8), (1, 1)],
-        _ => [(2, 4); 3],
-    };
-    std::array::from_fn(|axis| {
-        let (least, invocations) = axes[axis];
-        least.max(invocations / local[axis].max(1))
-    })
 }
 
 fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {

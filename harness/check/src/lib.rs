@@ -29,6 +29,7 @@ mod compiler_table;
 mod composite_types;
 mod compute_guards;
 mod decimal_points;
+mod default_groups;
 mod derived_buffers;
 mod descriptor_arrays;
 mod device_address;
