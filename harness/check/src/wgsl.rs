@@ -39,7 +39,16 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let by_naga =
         |message: String| refused(format!("naga rejects it: {}", message.trim().trim_start_matches("error: ")));
     let parsed = naga::front::wgsl::parse_str(&without_enable_subgroups(text));
-    let module = parsed.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
+    let module = parsed.map_err(|error| {
+        let message = error.emit_to_string_with_path(text, name);
+        by_naga(match placeholder(text) {
+            Some(found) => format!(
+                "{}\n`{found}` is a placeholder that an application replaces: write its value in the text",
+                message.trim_end()
+            ),
+            None => message,
+        })
+    })?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     if module.entry_points.is_empty() {
@@ -70,6 +79,13 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     // words are reported where they are read.
     let legal = Module::parse(words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
     Ok(legal.unwrap_or(words))
+}
+
+/// Returns the first placeholder of a template string: `${size}`.
+fn placeholder(text: &str) -> Option<&str> {
+    let start = text.find("${")?;
+    let rest = &text[start..];
+    rest.lines().next().and_then(|line| line.find('}')).map(|end| &rest[..=end])
 }
 
 /// Returns naga's message about a text that it does not parse, without the place.

@@ -1,8 +1,9 @@
 //! The backend whose cases misbehave as their names prescribe.
 
 use crate::{Fault, result, result_with_wrong_chunks, signal};
+use assay_case::{Case, Columns};
 use assay_events::{DeviceInfo, Event, Status};
-use assay_exec::{CallDescription, DriverCalls};
+use assay_exec::{CallDescription, DriverCalls, ExecError, Executor, PreparedCase};
 use assay_isolate::{EventSender, Task, WorkerBackend};
 use std::{
     hash::{BuildHasher, RandomState},
@@ -49,6 +50,10 @@ impl WorkerBackend for FaultInjectionBackend {
         &self.device
     }
 
+    fn executor(&self) -> Option<&dyn Executor> {
+        Some(self)
+    }
+
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
         for Task { name, chunks, .. } in tasks {
             if stop.load(Ordering::Relaxed) {
@@ -86,6 +91,88 @@ fn sleep_forever() -> ! {
     }
 }
 
+/// Ends this process, or lets it run without an end, as a fault of a driver does.
+fn end_process(fault: Fault) -> ! {
+    match fault {
+        // Rust's own handler catches the first signal and then restores the default.
+        Fault::Segfault => loop {
+            signal::raise_segfault();
+            thread::sleep(Duration::from_millis(1));
+        },
+        Fault::Killed => {
+            signal::kill(std::process::id());
+            sleep_forever()
+        }
+        Fault::Exit => exit(0),
+        Fault::Hang => sleep_forever(),
+        Fault::Stubborn => {
+            _ = ctrlc::set_handler(|| {});
+            sleep_forever()
+        }
+        Fault::Orphan => {
+            _ = Command::new("sleep").arg("1000").spawn();
+            sleep_forever()
+        }
+        Fault::Leak => {
+            let mut leak: Vec<Vec<u8>> = Vec::new();
+            loop {
+                // Not zeros: zeroed memory would become resident only when it is written.
+                leak.push(vec![leak.len() as u8 | 1; 4 << 20]);
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Fault::Flood => {
+            let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+            let line = [[b'x'; 99].as_slice(), b"\n"].concat();
+            loop {
+                _ = out.write_all(&line).and_then(|()| err.write_all(&line));
+            }
+        }
+        _ => std::process::abort(),
+    }
+}
+
+/// A case of the device's executor: it returns its operands, unless its name prescribes a fault.
+struct FaultyCase {
+    fault: Fault,
+}
+
+impl PreparedCase for FaultyCase {
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
+        match self.fault {
+            Fault::None => {}
+            Fault::Slow => thread::sleep(Duration::from_millis(100)),
+            Fault::OutOfMemory => return Err(ExecError::OutOfMemory("VK_ERROR_OUT_OF_DEVICE_MEMORY".to_owned())),
+            Fault::Lost => return Err(ExecError::DeviceLost("VK_ERROR_DEVICE_LOST".to_owned())),
+            Fault::Wrong => results.set_rows(operands.rows()),
+            fault => end_process(fault),
+        }
+        if self.fault != Fault::Wrong {
+            results.set_bytes(operands.rows(), &operands.to_bytes());
+        }
+        Ok(Duration::ZERO)
+    }
+}
+
+impl Executor for FaultInjectionBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn missing(&self, case: &Case) -> Option<String> {
+        (Fault::of(&case.name) == Some(Fault::Unsupported)).then(|| "it lacks everything".to_owned())
+    }
+
+    fn build(&self, case: &Case, _: usize, _: Option<&Columns>) -> Result<Box<dyn PreparedCase>, ExecError> {
+        let fault = Fault::of(&case.name).ok_or_else(|| ExecError::Internal(format!("no case `{}`", case.name)))?;
+        Ok(Box::new(FaultyCase { fault }))
+    }
+
+    fn recover(&self) -> Result<(), ExecError> {
+        Ok(())
+    }
+}
+
 impl FaultInjectionBackend {
     fn inject(&mut self, fault: Fault, name: &str, sender: &EventSender) -> (Status, &'static str) {
         if self.lost {
@@ -99,26 +186,16 @@ impl FaultInjectionBackend {
             Fault::Invalid => return (Status::InternalError, "VUID-mock"),
             Fault::OutOfMemory => return (Status::Undetermined, "VK_ERROR_OUT_OF_DEVICE_MEMORY"),
             Fault::Slow => thread::sleep(Duration::from_millis(100)),
-            // Rust's own handler catches the first signal and then restores the default.
-            Fault::Segfault => loop {
-                signal::raise_segfault();
-                thread::sleep(Duration::from_millis(1));
-            },
-            Fault::Abort | Fault::Undefined => std::process::abort(),
-            Fault::Killed => {
-                signal::kill(std::process::id());
-                sleep_forever()
-            }
-            Fault::Exit => exit(0),
-            Fault::Hang => sleep_forever(),
-            Fault::Stubborn => {
-                _ = ctrlc::set_handler(|| {});
-                sleep_forever()
-            }
-            Fault::Orphan => {
-                _ = Command::new("sleep").arg("1000").spawn();
-                sleep_forever()
-            }
+            Fault::Segfault
+            | Fault::Abort
+            | Fault::Undefined
+            | Fault::Killed
+            | Fault::Exit
+            | Fault::Hang
+            | Fault::Stubborn
+            | Fault::Orphan
+            | Fault::Leak
+            | Fault::Flood => end_process(fault),
             Fault::Garbage => _ = sender.write_raw(b"llvmpipe: this is no message\n"),
             Fault::Half => {
                 _ = sender.write_raw(b"00000100 12345678 {\"say\":\"ev");
@@ -128,21 +205,6 @@ impl FaultInjectionBackend {
             Fault::Lost => {
                 self.lost = true;
                 return (Status::DeviceLost, "VK_ERROR_DEVICE_LOST");
-            }
-            Fault::Leak => {
-                let mut leak: Vec<Vec<u8>> = Vec::new();
-                loop {
-                    // Not zeros: zeroed memory would become resident only when it is written.
-                    leak.push(vec![leak.len() as u8 | 1; 4 << 20]);
-                    thread::sleep(Duration::from_millis(1));
-                }
-            }
-            Fault::Flood => {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                let line = [[b'x'; 99].as_slice(), b"\n"].concat();
-                loop {
-                    _ = out.write_all(&line).and_then(|()| err.write_all(&line));
-                }
             }
             Fault::Flaky => {
                 if RandomState::new().hash_one(name).is_multiple_of(10) {

@@ -3,7 +3,7 @@
 //! A case is named `mock.FAULT.NUMBER`, and misbehaves as its fault ([`Fault`]) prescribes.
 //! [`FaultInjectionBackend`] is the backend that runs such cases, in worker processes of the binary
 //! `assay-fault-injection`. [`FaultyCases`] names the cases of a run. [`Fault::permits`] states
-//! their expected results.
+//! their expected results. [`CheckingBackend`] checks the results of such cases in another process.
 //!
 //! [`EndlessShaderBackend`] is a backend on a real device, with shaders that never end.
 //!
@@ -11,6 +11,7 @@
 //! resumes until all are done.
 
 mod chaos;
+mod checking_backend;
 mod endless_shader;
 mod fault;
 mod fault_injection;
@@ -19,6 +20,7 @@ mod faulty_cases;
 mod signal;
 
 pub use chaos::{ChaosArgs, chaos};
+pub use checking_backend::CheckingBackend;
 pub use endless_shader::EndlessShaderBackend;
 pub use fault::Fault;
 pub use fault_injection::{FaultInjectionBackend, device};

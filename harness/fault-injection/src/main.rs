@@ -1,8 +1,11 @@
 //! `assay-fault-injection`: runs on a device with injected faults, and runs that are killed.
 
-use assay_fault_injection::{ChaosArgs, EndlessShaderBackend, FaultInjectionBackend, FaultRunArgs, chaos, run, verify};
-use assay_isolate::{Launch, Refusal, WorkerBackend, serve, supervise};
+use assay_fault_injection::{
+    ChaosArgs, CheckingBackend, EndlessShaderBackend, FaultInjectionBackend, FaultRunArgs, chaos, run, verify,
+};
+use assay_isolate::{Launch, Refusal, WorkerBackend, serve, serve_for_device, supervise};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::time::Duration;
 
 #[derive(Debug, Parser)]
@@ -18,6 +21,11 @@ enum Command {
     Worker,
     /// Run as the supervisor of such a worker
     Supervise,
+    /// Run as a worker that checks the results of the supervised worker that a command starts
+    Check {
+        #[arg(last = true)]
+        command: Vec<OsString>,
+    },
     /// Run cases
     Run {
         #[command(flatten)]
@@ -54,6 +62,9 @@ fn main() -> anyhow::Result<()> {
             let program = std::env::current_exe()?;
             Ok(supervise(Launch { program, arguments: vec!["worker".into()], ..Launch::default() })?)
         }
+        Command::Check { command } => Ok(serve_for_device(&command, |_, device| {
+            CheckingBackend::new(device).map_err(|error| Refusal { reason: error.to_string(), code: 70 })
+        })?),
         Command::Run { args, resume } => run(&args, resume),
         Command::Verify(args) => verify(&args, &args.out),
         Command::Chaos(args) => chaos(&args),

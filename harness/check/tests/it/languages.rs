@@ -424,6 +424,13 @@ fn a_shader_on_which_naga_panics_is_refused_with_a_message() {
 }
 
 #[test]
+fn a_placeholder_in_wgsl_is_named() {
+    let text = "@compute @workgroup_size(${size}) fn main() {}";
+    let error = assay_check::compile_wgsl(text, "template.wgsl").unwrap_err().to_string();
+    assert!(error.contains("`${size}` is a placeholder that an application replaces"), "{error}");
+}
+
+#[test]
 fn wgsl_of_several_files_is_joined() {
     let root = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {

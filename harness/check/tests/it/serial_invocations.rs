@@ -42,6 +42,31 @@ fn a_shader_that_races_is_checked_one_invocation_after_another() {
     assert_eq!(concluded(&again, &SyntheticTarget::default()).status, Status::QualityWarning);
 }
 
+/// Agents read a trail at places that the permitted sine leaves open, and others write it.
+#[test]
+fn a_shader_that_may_race_is_checked_one_invocation_after_another() {
+    let session = searched(
+        "@group(0) @binding(0) var<storage, read_write> trail: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> agents: array<f32>;
+        @group(0) @binding(2) var<uniform> size: u32;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x >= arrayLength(&agents) || size == 0u { return; }
+            let angle = fract(abs(sin(agents[id.x] * 12.5)) * 43758.5453);
+            let at = min(u32(angle * f32(size)), size - 1u);
+            agents[id.x] = angle + trail[at] * 0.25;
+            trail[min(id.x, size - 1u)] = angle;
+        }",
+    );
+    let result = concluded(&session, &SyntheticTarget::default());
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(
+        reason.contains("data race at test.wgsl:")
+            && reason.contains("; with invocations executed one after another, "),
+        "{reason}"
+    );
+}
+
 #[test]
 fn an_error_in_a_shader_that_races_fails() {
     let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();

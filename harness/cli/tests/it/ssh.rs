@@ -117,6 +117,10 @@ fn workers_over_ssh_give_the_results_of_local_ones_although_links_are_cut() {
         run.join().unwrap()
     });
     assert_eq!(remote.code, local.code, "{remote:?}");
-    let (here, there) = (untimed_results(&here), untimed_results(&there));
-    assert!(here.len() > 10 && here == there);
+    let checked_here = dir.path().join("checked-here");
+    let elsewhere = [&elsewhere[..], &["--check", "here"]].concat();
+    let remote = assay_with(&[&run[..], &[checked_here.to_str().unwrap()], &elsewhere].concat(), &[]);
+    assert_eq!(remote.code, local.code, "{remote:?}");
+    let [here, there, checked_here] = [here, there, checked_here].map(|folder| untimed_results(&folder));
+    assert!(here.len() > 10 && here == there && here == checked_here);
 }

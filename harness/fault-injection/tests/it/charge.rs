@@ -51,6 +51,12 @@ fn launch_via(prefixes: &[&[&str]]) -> Launch {
     Launch { via, arguments: vec!["supervise".into()], ..launch("") }
 }
 
+/// Returns the command of workers of this machine that check the results of such workers.
+fn launch_checking(prefixes: &[&[&str]]) -> Launch {
+    let launch = launch_via(prefixes);
+    Launch { check_here: vec![launch.program.clone().into(), "check".into(), "--".into()], ..launch }
+}
+
 /// As [`run`], with another command for the workers.
 fn run_with(launch: Launch, faults: &[Fault], settings: CoordinatorSettings) -> (Vec<CaseResult>, RunOutcome) {
     let cases = FaultyCases::new(faults.iter().copied());
@@ -263,10 +269,20 @@ fn an_interruption_ends_the_run_and_a_reporter_that_cannot_write_does_too() {
 /// The supervisor reports how a worker ended, which its launcher cannot tell.
 #[test]
 fn faults_behind_a_launcher_are_charged_as_on_this_machine() {
+    are_charged_as_on_this_machine(&launch_via(&[&["env"]]));
+}
+
+/// The worker that checks passes on what the supervisor reports.
+#[test]
+fn faults_of_a_device_whose_results_are_checked_here_are_charged_as_on_this_machine() {
+    are_charged_as_on_this_machine(&launch_checking(&[&["env"]]));
+}
+
+fn are_charged_as_on_this_machine(launch: &Launch) {
     for &fault in Fault::ALL {
         let faults = [[Fault::None; 3].as_slice(), &[fault], &[Fault::None; 3]].concat();
         let settings = if hangs(fault) { impatient() } else { settings() };
-        let (results, _) = run_with(launch_via(&[&["env"]]), &faults, settings);
+        let (results, _) = run_with(launch.clone(), &faults, settings);
         for (case, fault) in results.iter().zip(faults) {
             assert!(
                 fault.permits(case.status, verdict(case)),
@@ -277,7 +293,7 @@ fn faults_behind_a_launcher_are_charged_as_on_this_machine() {
             );
         }
     }
-    let (results, _) = run_with(launch_via(&[&["env"]]), &[Fault::Segfault], settings());
+    let (results, _) = run_with(launch.clone(), &[Fault::Segfault], settings());
     assert!(reason(&results[0]).contains("its process was ended by SIGSEGV, while running a shader"), "{results:?}");
 }
 
@@ -293,11 +309,13 @@ fn a_lost_link_costs_no_result_and_is_charged_to_no_case() {
         .collect();
     let dying: &[&str] = &["timeout", "--signal=KILL", "0.6"];
     let one_at_a_time = CoordinatorSettings { batch: 4, ..settings() };
-    let (results, ended) = run_with(launch_via(&[dying]), &faults, one_at_a_time);
-    for (case, fault) in results.iter().zip(&faults) {
-        assert!(fault.permits(case.status, verdict(case)), "{}: {:?} {}", case.name, case.status, reason(case));
+    for launch in [launch_via(&[dying]), launch_checking(&[dying])] {
+        let (results, ended) = run_with(launch, &faults, one_at_a_time);
+        for (case, fault) in results.iter().zip(&faults) {
+            assert!(fault.permits(case.status, verdict(case)), "{}: {:?} {}", case.name, case.status, reason(case));
+        }
+        assert!(ended.processes > 2, "{ended:?}");
     }
-    assert!(ended.processes > 2, "{ended:?}");
 }
 
 #[test]
@@ -307,4 +325,6 @@ fn a_launcher_that_reaches_no_worker_is_left_out_or_ends_the_run() {
     assert!(results.iter().all(|case| case.status == Status::Pass), "{results:?}");
     let error = Coordinator::start(launch_via(&[&["false"]]), settings()).err().expect("no worker").to_string();
     assert_eq!(error, "no link to a worker: `false`: it ended with exit status: 1");
+    let error = Coordinator::start(launch_checking(&[&["false"]]), settings()).err().expect("no worker").to_string();
+    assert_eq!(error, "no link to a worker: `false`: it ended with exit status: 1; it wrote: the link was closed");
 }
