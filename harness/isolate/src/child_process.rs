@@ -89,13 +89,25 @@ struct StderrTail {
     bytes: u64,
 }
 
+/// Sends orders to a worker, whose stdin is closed once all of these are dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Orders(Sender<Vec<u8>>);
+
+impl Orders {
+    /// Sends an order, which is lost if the worker is gone: the reader of its messages notices that.
+    pub(crate) fn send(&self, order: &Order) -> io::Result<()> {
+        _ = self.0.send(message_frame::encode(order)?);
+        Ok(())
+    }
+}
+
 /// A running worker process; it is killed with its process group on drop.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     reaped: bool,
     /// Sender of orders; dropping it closes stdin and lets the process end.
-    orders: Option<Sender<Vec<u8>>>,
+    orders: Option<Orders>,
     tail: Arc<Mutex<StderrTail>>,
 }
 
@@ -133,19 +145,19 @@ impl Process {
         thread::Builder::new().spawn(move || read_messages(stdout, number, &events))?;
         let (orders, lines) = mpsc::channel();
         thread::Builder::new().spawn(move || write_orders(stdin, &lines))?;
-        let process = Process { child, reaped: false, orders: Some(orders), tail };
+        let process = Process { child, reaped: false, orders: Some(Orders(orders)), tail };
         process.send(&Order::SetUp { protocol, version, setup: launch.setup.clone() })?;
         Ok(process)
     }
 
-    /// Sends an order, which is lost if the worker is gone.
+    /// Sends an order, unless the worker was dismissed.
     pub(crate) fn send(&self, order: &Order) -> io::Result<()> {
-        let line = message_frame::encode(order)?;
-        if let Some(orders) = &self.orders {
-            // The reader of its messages notices the end of the worker.
-            _ = orders.send(line);
-        }
-        Ok(())
+        self.orders.as_ref().map_or(Ok(()), |orders| orders.send(order))
+    }
+
+    /// Returns a further sender of orders; `None` if the worker was dismissed.
+    pub(crate) fn orders(&self) -> Option<Orders> {
+        self.orders.clone()
     }
 
     /// Returns the number of bytes that it has written to stderr.

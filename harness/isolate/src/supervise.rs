@@ -20,7 +20,11 @@ use crate::{
 use std::{
     io::{self, BufReader, Write},
     process::ExitStatus,
-    sync::mpsc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -49,20 +53,19 @@ pub fn supervise(mut launch: Launch) -> Result<(), ServeError> {
     let (sender, events) = mpsc::sync_channel(MESSAGE_QUEUE);
     // A version that differs is passed on, so that the worker refuses it.
     let mut worker = Process::start_as(&launch, None, 0, sender, (protocol, version))?;
-    let (orders, lines) = mpsc::channel();
+    let has_coordinator = Arc::new(AtomicBool::new(true));
+    let (orders, is_there) = (worker.orders(), Arc::clone(&has_coordinator));
     thread::spawn(move || {
         while let Ok(Some(order)) = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES) {
-            _ = orders.send(order);
+            _ = orders.as_ref().map(|orders| orders.send(&order));
         }
-        // Dropping the sender tells that the coordinator is gone.
+        is_there.store(false, Ordering::SeqCst);
     });
     let mut measured = Instant::now();
     loop {
-        match lines.try_recv() {
-            Ok(order) => worker.send(&order)?,
-            Err(mpsc::TryRecvError::Empty) => {}
+        if !has_coordinator.load(Ordering::SeqCst) {
             // The worker closes its device if it is idle, and ends at once if it is not.
-            Err(mpsc::TryRecvError::Disconnected) => worker.dismiss(),
+            worker.dismiss();
         }
         match events.recv_timeout(Duration::from_millis(5)) {
             Ok((_, WorkerEvent::Message(message))) => send(&message)?,

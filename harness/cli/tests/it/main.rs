@@ -18,6 +18,7 @@ mod output;
 mod push_binary;
 mod run;
 mod shim;
+mod slurm;
 mod ssh;
 mod support;
 mod texts;
