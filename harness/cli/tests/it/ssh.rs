@@ -118,9 +118,13 @@ fn workers_over_ssh_give_the_results_of_local_ones_although_links_are_cut() {
     });
     assert_eq!(remote.code, local.code, "{remote:?}");
     let checked_here = dir.path().join("checked-here");
-    let elsewhere = [&elsewhere[..], &["--check", "here"]].concat();
+    // The binary is copied there first, and only the device is there.
+    let pushed = dir.path().join("pushed");
+    let pushed = pushed.to_str().unwrap();
+    let elsewhere = ["--via", &prefix, "--push-binary", binary, "--via-binary", pushed, "--check", "here"];
     let remote = assay_with(&[&run[..], &[checked_here.to_str().unwrap()], &elsewhere].concat(), &[]);
     assert_eq!(remote.code, local.code, "{remote:?}");
+    assert_eq!(fs::read(pushed).unwrap(), fs::read(binary).unwrap());
     let [here, there, checked_here] = [here, there, checked_here].map(|folder| untimed_results(&folder));
     assert!(here.len() > 10 && here == there && here == checked_here);
 }
