@@ -13,9 +13,10 @@
 use crate::{
     child_process::{Launch, Process, WorkerEvent},
     device_call::{DeviceCall, DeviceReply, NamedCase},
+    event_sender::EventSender,
     message::{Order, Refusal, Task, WorkerMessage},
     platform::kill_own_group,
-    serve::{EventSender, ServeError, WorkerBackend, serve_with},
+    serve::{ServeError, WorkerBackend, serve_with},
 };
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
@@ -66,11 +67,14 @@ pub struct RemoteDevice {
     done: Mutex<Receiver<()>>,
 }
 
+/// Answer to a call, with its data.
+type Answer = (DeviceReply, Vec<u8>);
+
 /// The link to that worker.
 struct Link {
     process: Process,
     /// Receivers of the answers, by the number of the call.
-    calls: Mutex<HashMap<u64, Sender<(DeviceReply, Vec<u8>)>>>,
+    calls: Mutex<HashMap<u64, Sender<Answer>>>,
     /// The next number of a call or a prepared case.
     next: AtomicU64,
 }
@@ -149,6 +153,7 @@ impl Link {
     }
 
     /// Ends this process as a launcher whose link is lost, with the reason on stderr.
+    #[expect(clippy::print_stderr, reason = "the coordinator shows the last line of a launcher that ends")]
     fn lose(&self, what: &str) -> ! {
         // The reader of the launcher's stderr may lag behind that of its messages.
         thread::sleep(STOP_INTERVAL);
@@ -161,7 +166,7 @@ impl Link {
     }
 
     /// Sends a call and waits for the answer.
-    fn ask(&self, call: DeviceCall, data: Vec<u8>) -> Result<(DeviceReply, Vec<u8>), ExecError> {
+    fn ask(&self, call: DeviceCall, data: Vec<u8>) -> Result<Answer, ExecError> {
         let number = self.number();
         let (sender, answer) = mpsc::channel();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(number, sender);
