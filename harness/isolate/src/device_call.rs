@@ -32,7 +32,8 @@ pub(crate) enum DeviceCall {
     /// [`Executor::build`](assay_exec::Executor::build). The data are the rows of the constants, if there
     /// are any.
     Build { case: NamedCase, prepared: u64, capacity: usize, constants: Option<usize> },
-    /// [`PreparedCase::run`](assay_exec::PreparedCase::run). The data are the rows of the operands; those of the answer are the results.
+    /// [`PreparedCase::run`](assay_exec::PreparedCase::run). The data are the rows of the operands; those
+    /// of the answer are the results.
     Run { prepared: u64, rows: usize },
     /// The prepared case is not needed any more. This has no answer.
     Drop { prepared: u64 },

@@ -1,14 +1,15 @@
 //! A worker that checks the results of a device on another machine.
 //!
 //! ```text
-//! Coordinator --- pipes ---> serve_for_device(backend) --- launcher: ssh, .. ---> supervise() --- pipes ---> serve(backend)
-//!                             checks results       calls of the device, results             one device
+//!  this machine                                  the other machine
+//!  Coordinator ---> serve_for_device(backend) -- launcher: ssh, .. --> supervise() ---> serve(backend)
+//!                     checks results      calls of the device, results                    one device
 //! ```
 //!
-//! The worker of the device announces its calls, shows signs of life and reports its end as any other worker
-//! elsewhere does, and all of that is passed on to the coordinator: a fault is attributed in the same way, and a
-//! lost link ends this worker as it ends a launcher. A call waits for its answer, and the runner bounds the number
-//! of calls, so that neither side sends more than the other can take.
+//! The worker of the device announces its calls, shows signs of life and reports its end as any other
+//! worker elsewhere does, and all of that is passed on to the coordinator: a fault is attributed in the
+//! same way, and a lost link ends this worker as it ends a launcher. A call waits for its answer, and the
+//! runner bounds the number of calls, so that neither side sends more than the other can take.
 
 use crate::{
     child_process::{Launch, Process, WorkerEvent},
