@@ -78,7 +78,7 @@ pub fn text(check: &CheckResult) -> String {
         // A warning names it, too.
         let is_told = |error: &String| check.notes.iter().any(|note| note.contains(error.as_str()));
         let hidden = score.unnoticed.first().filter(|error| !is_told(error));
-        let hidden = hidden.map_or_else(String::new, |error| format!(", for example not one in {error}"));
+        let hidden = hidden.map_or_else(String::new, |error| format!("; one that it hides: {error}"));
         labelled(&mut out, "errors", format_args!("{score}{hidden}"));
     }
     if let Some(compiler) = &check.compiler {

@@ -25,7 +25,7 @@ use crate::timed_target::TimedTarget;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{
-    CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, group_digits,
+    CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, Writes, group_digits,
 };
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
 use assay_oracle::{
@@ -62,6 +62,8 @@ pub(crate) struct CheckRun<'a> {
     made_robust: Option<Place>,
     /// The first fault of the shader in the order of atomics that the device took.
     undefined_in_order: Option<FaultText>,
+    /// As [`Writes::thin_modes`](assay_events::Writes::thin_modes).
+    thin_modes: u64,
     /// Set if a round was skipped because an access might leave all buffers.
     open_addresses: bool,
     /// Elements that were checked under observed choices of the device.
@@ -174,6 +176,7 @@ impl<'a> CheckRun<'a> {
             undefined_in_order: None,
             possible_race: None,
             made_robust: None,
+            thin_modes: 0,
             open_addresses: false,
             by_choices: BTreeMap::new(),
             benign_race: None,
@@ -521,6 +524,9 @@ impl<'a> CheckRun<'a> {
     fn count(&mut self, round: Round) {
         let Round { number, outcome, found, output, by_choices, .. } = round;
         self.output = Some(output);
+        let writes = found.writes();
+        let is_thin = writes.written > 0 && !Writes::is_enough(writes.narrow(), writes.elements);
+        self.thin_modes += u64::from(is_thin && self.check.setup.modes() > 1);
         if self.benign_race.is_none() {
             self.benign_race = self.check.first_benign_race(&outcome);
         }
@@ -583,6 +589,7 @@ impl<'a> CheckRun<'a> {
         if DataFlow::new(&check.shader.source.module).stores_one_value() {
             writes.distinct = None;
         }
+        writes.thin_modes = self.thin_modes;
         result.writes = Some(writes);
         result.executed = executed_instructions(check, &executed);
         result.elements_checked = sum.checked;

@@ -97,6 +97,9 @@ pub(crate) struct AvoidedFault {
 pub(crate) struct RobustAccess {
     /// The access; `None` if it is not certain that there is one.
     pub(crate) access: Option<FaultText>,
+    /// Place of an access that may lie out of bounds, if none does for certain.
+    #[serde(default)]
+    pub(crate) possible: Option<String>,
     /// Set if it is before the beginning of memory, at a place that depends on no parameter and no data.
     pub(crate) is_fixed: bool,
 }
@@ -127,6 +130,8 @@ pub(crate) enum CandidateFaultKind {
     PossibleRace,
     /// An access outside of an array of fixed length.
     OutsideArray,
+    /// An integer division whose divisor depends on no open parameter and no open data.
+    Division,
 }
 
 /// Undefined behaviour of a candidate.
@@ -211,7 +216,7 @@ impl SearchExtent {
         let avoided = first.avoided(if first.options.is_empty() { "with other data" } else { "with the defaults" });
         let advice = match first.kind {
             CandidateFaultKind::OutsideArray => format!("no length of a buffer permits it; {UNLESS_EXCLUDED}"),
-            CandidateFaultKind::PossibleRace => return Some(avoided),
+            CandidateFaultKind::PossibleRace | CandidateFaultKind::Division => return Some(avoided),
             CandidateFaultKind::Race | CandidateFaultKind::SharedRace => LACKS_ORDER.to_owned(),
         };
         let details = Some(avoided.details.map_or_else(String::new, |details| details + "\n") + &advice);
@@ -228,6 +233,7 @@ impl CandidateFault {
             CandidateFaultKind::Race => ("data race", ""),
             CandidateFaultKind::SharedRace => ("data race", " (a barrier may be missing)"),
             CandidateFaultKind::OutsideArray => ("access outside of an array", ""),
+            CandidateFaultKind::Division => ("integer division", ""),
             CandidateFaultKind::PossibleRace => {
                 let fault = format!(
                     "Assay cannot rule out a data race on workgroup memory at {place} with {options} (a barrier may be \
@@ -333,10 +339,13 @@ impl ChosenParameters {
         }
         let is_fixed = self.robust_access.as_ref().is_some_and(|access| access.is_fixed);
         let robust = self.robust_access.as_ref().filter(|_| is_fixed || self.other_fault.is_none());
-        if let Some(RobustAccess { access, is_fixed }) = robust {
+        if let Some(RobustAccess { access, possible, is_fixed }) = robust {
             const UNLESS: &str = "unless the application enables robustness";
             let fault = match (access, is_fixed) {
-                (None, _) => format!("the shader may access memory out of bounds, {UNDEFINED} {UNLESS}"),
+                (None, _) => {
+                    let at = possible.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+                    format!("Assay cannot rule out an access out of bounds{at}, {UNDEFINED} {UNLESS}")
+                }
                 (Some(FaultText { place, .. }), true) => {
                     format!("access out of bounds at {place}, {UNDEFINED} {UNLESS}")
                 }
@@ -360,7 +369,8 @@ impl ChosenParameters {
     /// Returns a note with the options that set the same parameters, or the first ones of very many.
     pub fn note(&self) -> String {
         const NO_OTHERS: &str = "found no parameters that avoid that and say enough about the shader";
-        let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
+        let robust =
+            self.robustness.map_or("", |_| "; without --robustness, accesses out of bounds are undefined behaviour");
         let racing =
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
         let chosen = match (&self.avoided_race, self.listed_options()) {

@@ -61,12 +61,22 @@ impl Check<'_> {
 
     /// Returns the first fault of a kind on one line, of the first round that has any.
     pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<Fault> {
+        self.first_in_rounds(target, |outcome| outcome.faults.into_iter().find(|fault| fault.kind == kind))
+    }
+
+    /// Returns the place of the first possible fault of a kind, of the first round that has any.
+    pub(crate) fn first_possible_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<Place> {
+        let first = |outcome: Outcome| outcome.possible_faults.into_iter().find(|fault| fault.kind == Some(kind));
+        self.first_in_rounds(target, first).map(|fault| fault.at)
+    }
+
+    /// Returns what is found in the outcome of the first round that has it.
+    fn first_in_rounds<T>(&self, target: &dyn Target, find: impl Fn(Outcome) -> Option<T>) -> Option<T> {
         (0..self.setup.rounds).find_map(|round| {
             let mut dispatch = self.dispatch(round, target).ok()?;
             self.put_synthetic_addresses(&mut dispatch);
             dispatch.only = self.chosen_workgroups();
-            let outcome = self.permitted(&dispatch).ok()?;
-            outcome.faults.into_iter().find(|fault| fault.kind == kind)
+            find(self.permitted(&dispatch).ok()?)
         })
     }
 

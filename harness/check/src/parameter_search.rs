@@ -738,6 +738,7 @@ impl<'a> Search<'a> {
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at);
                 self.note_races(&outcome.faults, &candidate.chosen, &candidate.executed);
                 self.note_outside(&outcome.faults, &candidate.chosen);
+                self.note_division(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));

@@ -1,11 +1,11 @@
-//! Accesses whose value is one alternative of a selection.
+//! Accesses and divisions whose value is one alternative of a selection.
 
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::tables::Op;
 
-/// Returns whether the value of a load, or of a load through an access chain, is used by selections
-/// alone. For `x < n ? a[x] : 0` in HLSL and `select(0, a[x], x < n)` in WGSL, compilers load `a[x]`
+/// Returns whether the value of a load, or of a load through an access chain, or of an integer division
+/// is used by selections alone. For `x < n ? a[x] : 0` in HLSL and `select(0, a[x], x < n)` in WGSL, compilers load `a[x]`
 /// whatever `x` is.
 pub(crate) fn is_only_selected(module: &Module, at: InstructionIndex) -> bool {
     let access = module.instruction(at);
@@ -19,7 +19,9 @@ pub(crate) fn is_only_selected(module: &Module, at: InstructionIndex) -> bool {
         });
     let Some(first) = users.next() else { return false };
     match access.op {
-        Some(Op::Load) => is_use(&first, Op::Select) && users.all(|i| is_use(&i, Op::Select)),
+        Some(Op::Load | Op::SDiv | Op::UDiv | Op::SRem | Op::SMod | Op::UMod) => {
+            is_use(&first, Op::Select) && users.all(|i| is_use(&i, Op::Select))
+        }
         Some(Op::AccessChain | Op::InBoundsAccessChain) => {
             is_use(&first, Op::Load) && users.next().is_none() && is_only_selected(module, first.index)
         }

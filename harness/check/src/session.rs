@@ -227,13 +227,15 @@ impl CheckSession {
         let flow = DataFlow::new(&self.shader.source.module);
         let fault = check.first_fault_of(FaultKind::OutOfBounds, limits);
         let access = fault.as_ref().map(|fault| check.fault_text(fault));
+        let possible = || check.first_possible_fault_of(FaultKind::OutOfBounds, limits);
+        let possible = if access.is_some() { None } else { possible().map(|at| self.shader.location(at)) };
         // The lengths of arrays and images are inputs, too.
         let is_before = |fault: &Fault| match fault.memory {
             Some(FaultMemory::Binding(_, offset)) => offset < 0,
             _ => ["[-", ", -"].iter().any(|negative| fault.detail.contains(negative)),
         };
         let is_fixed = fault.is_some_and(|of| is_before(&of) && flow.has_fixed_place(of.at.instruction));
-        Ok(Some(RobustAccess { access, is_fixed }))
+        Ok(Some(RobustAccess { access, possible, is_fixed }))
     }
 
     /// After a search in which invocations race and whose best candidate says little, takes a variant

@@ -115,7 +115,7 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
 
 /// Returns the warnings for a passing check that says little about the shader, the first with advice.
 pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<String> {
-    let warnings = [few_judged, few_values, few_instructions, few_noticed];
+    let warnings = [few_judged, thin_modes, few_values, few_instructions, few_noticed];
     let mut warnings: Vec<String> = warnings.iter().filter_map(|warning| warning(result)).collect();
     if let Some(first) = warnings.first_mut() {
         *first = advised(std::mem::take(first), advice);
@@ -256,6 +256,18 @@ fn few_judged(result: &CheckResult) -> Option<String> {
         only(writes.narrow(), "could have come out wrong by a factor of two")
     };
     Some(format!("warning: {what}, less than {share} %, and the verdict rests on these"))
+}
+
+/// Returns a warning for a passing check with parameters of which some give few elements that could have
+/// come out wrong.
+fn thin_modes(result: &CheckResult) -> Option<String> {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let writes = result.writes.as_ref().filter(|writes| passes && writes.thin_modes > 0)?;
+    let (rounds, share) = (writes.thin_modes, 100 / Writes::MEANINGFUL);
+    let rounds = if rounds == 1 { "a round".to_owned() } else { format!("{} rounds", group_digits(rounds)) };
+    Some(format!(
+        "warning: in {rounds} with other parameters, less than {share} % of the elements could have come out wrong"
+    ))
 }
 
 /// Returns a warning for a passing check in which nearly all elements that could have come out

@@ -25,6 +25,10 @@ pub struct Writes {
     /// value by design, as one that clears an image does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
+    /// Rounds with parameters of their own in which elements were written, but fewer than one in
+    /// [`Writes::MEANINGFUL`] could have come out wrong by a factor of two.
+    #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
+    pub thin_modes: u64,
     /// Counts by binding that the shader may write.
     pub bindings: Vec<BindingWrites>,
 }
@@ -61,7 +65,7 @@ impl Writes {
         let sum = |number: fn(&BindingWrites) -> u64| bindings.iter().map(number).sum();
         let (elements, written) = (sum(|b| b.elements), sum(|b| b.written));
         let (falsifiable, wide) = (sum(|b| b.falsifiable), sum(|b| b.wide));
-        Writes { elements, written, falsifiable, wide, distinct: None, bindings }
+        Writes { elements, written, falsifiable, wide, distinct: None, thin_modes: 0, bindings }
     }
 
     /// Returns the number of elements that could have come out wrong by a factor of two.
@@ -70,10 +74,10 @@ impl Writes {
     }
 
     /// Returns whether a verdict says something about the shader: one in [`Writes::MEANINGFUL`] of
-    /// the elements that it may write could have come out wrong by a factor of two, and their
-    /// values are varied.
+    /// the elements that it may write could have come out wrong by a factor of two, in each mode, and
+    /// their values are varied.
     pub fn is_meaningful(&self) -> bool {
-        self.narrow() > 0 && Writes::is_enough(self.narrow(), self.elements) && self.is_varied()
+        self.narrow() > 0 && Writes::is_enough(self.narrow(), self.elements) && self.is_varied() && self.thin_modes == 0
     }
 
     /// Returns whether the values of the falsifiable elements differ enough to say something about

@@ -2,11 +2,13 @@
 //! about the shader although the chosen parameters avoid them.
 
 use super::Search;
+use super::contents::data_provenance;
 use super::effort::OutsideArray;
 use super::open_parameter::{provenance, variable_names};
 use crate::chosen_parameters::{CandidateFault, CandidateFaultKind, ChosenParameters, FaultText};
 use crate::memory_access::AccessPlace;
-use crate::provenance::Provenance;
+use crate::provenance::{FaultSources, Provenance, used};
+use crate::selected_access::is_only_selected;
 use assay_oracle::{ExecutedBlocks, Fault, FaultKind, FaultMemory, Outcome, PossibleFault};
 use assay_spirv::tables::Op;
 
@@ -100,6 +102,32 @@ impl Search<'_> {
                 OutsideArray { indices, first, is_by_data }
             };
             self.effort.outside.entry(fault.at.instruction).or_insert_with(described).indices.widen(indices);
+        }
+    }
+
+    /// Keeps the first undefined integer division among the faults of a candidate whose divisor depends on no
+    /// open parameter and no open data: no other input is sure to avoid it.
+    pub(super) fn note_division(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        if self.effort.division.is_some() {
+            return;
+        }
+        let (check, module) = (self.check, &self.check.shader.source.module);
+        let is_own = |fault: &&Fault| {
+            let divisor = module.instruction(fault.at.instruction).operand(1);
+            let sources = divisor.map(|divisor| FaultSources::of_operand(self.flow.slice(vec![divisor], used).sources));
+            fault.kind == FaultKind::Division
+                && !is_only_selected(module, fault.at.instruction)
+                && sources.is_some_and(|sources| {
+                    let mut parameters = self.parameters.iter().map(|p| provenance(check, &sources, p));
+                    let open = check.setup.descriptors.iter().filter(|d| !check.setup.is_given(d.slot));
+                    let mut data = open.map(|d| data_provenance(check, &sources, d));
+                    parameters.all(|of| of != Provenance::Operand) && data.all(|of| of != Provenance::Operand)
+                })
+        };
+        if let Some(fault) = faults.iter().find(is_own) {
+            let options = chosen.with_names(&variable_names(&check.setup)).listed_options();
+            let (kind, fault) = (CandidateFaultKind::Division, check.fault_text(fault));
+            self.effort.division = Some(CandidateFault { kind, is_fixed: false, options, fault });
         }
     }
 

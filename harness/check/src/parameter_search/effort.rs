@@ -29,6 +29,9 @@ pub(super) struct Effort<'a> {
     pub(super) open_race: Option<(u64, ChosenParameters, CandidateFault)>,
     /// Accesses of candidates outside of arrays of fixed length, by their instructions.
     pub(super) outside: BTreeMap<InstructionIndex, OutsideArray>,
+    /// The first undefined integer division of a candidate whose divisor depends on no open parameter and no
+    /// open data.
+    pub(super) division: Option<CandidateFault>,
     /// Time at which the search is given up.
     pub(super) end: Instant,
     /// Called before each candidate is interpreted.
@@ -70,6 +73,7 @@ impl<'a> Effort<'a> {
             possible_race: None,
             open_race: None,
             outside: BTreeMap::new(),
+            division: None,
             end,
             on_candidate,
         }
@@ -87,6 +91,7 @@ impl<'a> Effort<'a> {
         if let Some(race) = &other.open_race {
             self.keep_open_race(race.0, || (race.1.clone(), race.2.clone()));
         }
+        self.division = self.division.take().or_else(|| other.division.clone());
         self.possible_race = self.possible_race.take().or_else(|| other.possible_race.clone());
         for (groups, count) in &other.races {
             let known = self.races.entry(*groups).or_default();
@@ -121,7 +126,7 @@ impl<'a> Effort<'a> {
     /// Returns a fault that a candidate avoids: a race at a fixed place in workgroup memory, or whose access
     /// it does not execute; or the first race if half of the candidates with as many workgroups begin with
     /// one; or an access to the element after the last one of an array of fixed length, or before the first,
-    /// if no candidate has another index outside of it there.
+    /// if no candidate has another index outside of it there; or an integer division.
     pub(super) fn skipped_fault(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateFault> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self
@@ -139,7 +144,7 @@ impl<'a> Effort<'a> {
             let mut outside = self.outside.values();
             outside.find(|outside| outside.indices.are_off_by_one()).map(|outside| outside.first.clone())
         };
-        races.next().map(|(_, race)| race.clone()).or_else(common).or_else(off_by_one)
+        races.next().map(|(_, race)| race.clone()).or_else(common).or_else(off_by_one).or_else(|| self.division.clone())
     }
 
     /// Returns the first access of a candidate outside of an array of fixed length, at an index that depends

@@ -84,6 +84,25 @@ fn instructions_of_all_modes_are_checked() {
     });
 }
 
+/// The elements of a mode that copies do not stand for those of another, which are undetermined.
+#[test]
+fn instructions_of_a_mode_with_undetermined_output_are_checked() {
+    let text = NOISE.replace("@compute", "var<immediate> mode: u32;\n@compute").replace(
+        "data[id.x] = sqrt(sum);",
+        "if mode == 1u { data[id.x] = sqrt(sum); } else { data[id.x] = f32(id.x) * 3.0; }",
+    );
+    let options = Options { push_values: vec![("@0".to_owned(), "0/1".to_owned())], rounds: 2, ..Options::default() };
+    on_each_driver(|target| {
+        let mut session = CheckSession::new(wgsl(&text), options.clone());
+        session.diagnosis.trace = true;
+        let output = SessionOutput { folder: None, command: &[] };
+        let result = session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap();
+        assert_eq!(result.writes.as_ref().map(|writes| writes.thin_modes), Some(1), "{result:?}");
+        let traced = result.traced.as_ref().expect("the instructions were recorded");
+        assert!(result.status == Status::Pass && traced.is_meaningful(), "{result:?}");
+    });
+}
+
 #[test]
 fn a_shader_with_meaningful_output_is_not_instrumented() {
     let text = NOISE.replace("fract(sin(x * 12.5) * 43758.5453)", "x * 12.5");

@@ -1,8 +1,9 @@
 //! Shaders in GLSL, HLSL and Slang, compiled by programs that are installed on the machine.
 
-use crate::support::SyntheticTarget;
+use crate::support::{SyntheticTarget, concluded};
 use assay_check::{
-    Check, CheckError, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource, entry_names_of_file,
+    Check, CheckError, CheckSession, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource,
+    entry_names_of_file,
 };
 use assay_events::Status;
 use std::fs;
@@ -312,6 +313,40 @@ fn macros_around_a_workgroup_size_choose_the_shader() {
     assert!(several.ends_with(options), "{several}");
     let given = CompileOptions { defines: vec!["CLEAR".to_owned()], ..CompileOptions::default() };
     assert!(compiled(&path, &given).unwrap().is_ok());
+}
+
+/// A workgroup without any element divides by their number.
+#[test]
+fn a_division_by_a_number_that_no_input_is_sure_to_change_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#version 450
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer Data { uint values[]; };
+layout(std430, binding = 1) buffer Averages { uint averages[]; };
+layout(std140, binding = 2) uniform Params { uint limit; };
+shared uint count;
+shared uint total;
+void main() {
+    if (gl_LocalInvocationIndex == 0) { count = 0; total = 0; }
+    barrier();
+    if (limit > 100 && gl_LocalInvocationIndex < limit) {
+        atomicAdd(count, 1);
+        atomicAdd(total, values[gl_GlobalInvocationID.x] & 0xffff);
+    }
+    barrier();
+    uint average = total / count;
+    averages[gl_GlobalInvocationID.x] = average + gl_GlobalInvocationID.x;
+}
+";
+    let path = written(&folder, &[("average.comp", text)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let mut session = CheckSession::new(shader.unwrap(), Options::default());
+    session.search(&SyntheticTarget::default(), &|| ()).unwrap();
+    let result = concluded(&session, &SyntheticTarget::default());
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("integer division at "), "{reason}");
+    assert!(reason.contains(":16: `uint average = total / count`, which is undefined behaviour"), "{reason}");
 }
 
 #[test]
