@@ -107,7 +107,9 @@ impl Check<'_> {
         let detail = fault.undefined.and_then(|origin| self.undefined_result(origin));
         let detail = detail.unwrap_or_else(|| fault.detail.clone());
         let other = self.other_accesses(fault);
-        let what = format!("{}{memory}: {detail}{barriers}{other} (invocation {x}, {y}, {z}){selected}", fault.kind);
+        let by = format!("invocation {x}, {y}, {z}");
+        let by = if detail.starts_with(&by) { String::new() } else { format!(" ({by})") };
+        let what = format!("{}{memory}: {detail}{barriers}{other}{by}{selected}", fault.kind);
         FaultText { place, what }
     }
 

@@ -28,7 +28,7 @@ fn a_shader_that_races_is_checked_one_invocation_after_another() {
     let reason = result.reason.as_deref().unwrap();
     assert!(reason.starts_with("data race at test.wgsl:3:9: `data[id.x] = "), "{reason}");
     assert!(
-        reason.contains("(data)[1]: invocation 0, 0, 0 reads what this one writes")
+        reason.contains("(data)[1]: invocation 1, 0, 0 writes here what invocation 0, 0, 0 reads")
             && reason.contains("; with invocations executed one after another, 503 of "),
         "{reason}"
     );

@@ -194,7 +194,7 @@ fn reads_released_at_several_barriers_do_not_accuse_the_last_reader() {
     // The first one writes after the read of the second, which was not released.
     let raced = assembled_for(1, &body("OpIEqual"));
     assert_eq!(kinds(&raced), [FaultKind::DataRace]);
-    assert!(raced.faults[0].detail.contains("invocation 1, 0, 0 reads what this one writes"), "{:?}", raced.faults);
+    assert!(raced.faults[0].detail.contains(" writes here what invocation 1, 0, 0 reads"), "{:?}", raced.faults);
 }
 
 /// Vulkan memory model, "Atomic Operation": two are ordered if each is in the instance of the

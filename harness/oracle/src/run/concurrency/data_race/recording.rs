@@ -199,13 +199,14 @@ impl Run<'_> {
             return cause;
         }
         let other = self.other_invocation(conflict);
-        let what = match conflict.writes {
-            [true, true] => "writes it, too",
-            [true, false] => "reads what this one writes",
-            [false, _] => "writes what this one reads",
+        let [x, y, z] = self.invocation(lane);
+        let (this_does, other_does) = match conflict.writes {
+            [true, true] => ("writes", "writes, too"),
+            [true, false] => ("writes", "reads"),
+            [false, _] => ("reads", "writes"),
         };
         let order = if conflict.orders_other_memory { Fault::ORDERS_OTHER_MEMORY } else { "nothing orders the two" };
-        let detail = || format!("{other} {what}, and {order}");
+        let detail = || format!("invocation {x}, {y}, {z} {this_does} here what {other} {other_does}, and {order}");
         let known = self.log.faults.len();
         let cause = self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail);
         if let Some(fault) = self.log.faults.get_mut(known) {
