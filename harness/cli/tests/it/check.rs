@@ -278,7 +278,10 @@ fn the_search_chooses_robustness_for_vulkan_only() {
             textureStore(result, at, textureLoad(source, at - 1, 0));
         }";
     let chosen = check("a.wgsl", filter, &["--device", "llvmpipe"]);
-    assert!(chosen.code == 0 && chosen.stdout.contains("chose these options; without --robustness, accesses"), "{chosen:?}");
+    assert!(
+        chosen.code == 0 && chosen.stdout.contains("chose these options; without --robustness, accesses"),
+        "{chosen:?}"
+    );
     // WGSL defines such a read, Vulkan without robustness does not.
     let passes = check("a.wgsl", filter, &["--api", "wgpu"]);
     assert!(passes.code == 0 && !passes.stdout.contains("search"), "{passes:?}");

@@ -51,7 +51,9 @@ impl Slurm {
         let cluster = start_daemon(folder.path(), "slurmctld", &["-D"]);
         let node = start_node(folder.path());
         let slurm = Slurm { folder, node, others: vec![munge, cluster] };
-        if !wait_until(|| slurm.is_idle()) {
+        let runs =
+            || slurm.command("srun", &["--quiet", "-n1", "--immediate=20", "true"]).status().is_ok_and(|s| s.success());
+        if !wait_until(|| slurm.is_idle()) || !runs() {
             let log = |name: &str| fs::read_to_string(slurm.folder.path().join(name)).unwrap_or_default();
             let logs = ["munged.log", "slurmctld.log", "slurmd.log"].map(log).concat();
             assay_testkit::skip(&format!("Slurm does not run here: {logs}"));

@@ -56,6 +56,14 @@ impl SshDaemon {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        let line = daemon.prefix();
+        let mut words = line.split(' ');
+        let runs = Command::new(words.next().unwrap_or_default()).args(words).arg("true").status();
+        if !runs.is_ok_and(|status| status.success()) {
+            let log = fs::read_to_string(daemon.folder.path().join("log")).unwrap_or_default();
+            assay_testkit::skip(&format!("sshd lets nobody in here: {}", log.trim()));
+            return None;
+        }
         Some(daemon)
     }
 
