@@ -640,9 +640,10 @@ pub(crate) mod margin {
 mod tests {
     use super::*;
 
+    /// A resumed run writes the numbers that it has read.
     #[test]
-    fn an_infinite_margin_survives_json() {
-        for margin in [None, Some(0.5), Some(f64::INFINITY)] {
+    fn a_margin_survives_json_to_its_last_digit() {
+        for margin in [None, Some(0.5), Some(3.740_000_000_000_000_5e-21), Some(f64::INFINITY)] {
             let example = Example {
                 operands: vec!["0x00000000".to_owned()],
                 slot: 0,
