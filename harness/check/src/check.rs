@@ -255,7 +255,12 @@ impl<'a> Check<'a> {
         let module = &self.shader.source.module;
         let recorded = only.map_or(ProbeSelection::All, ProbeSelection::Result);
         let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-        let VariantRun { given, output } = self.run_variant(&instrumented, round, target, self.robustness)?;
+        let robustness = match result.possible_fault {
+            // It may be an access out of bounds.
+            Some(_) if self.robustness == Robustness::None => Robustness::Access,
+            _ => self.robustness,
+        };
+        let VariantRun { given, output } = self.run_variant(&instrumented, round, target, robustness)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
         let reader = reader.ok_or("the device returned no records")?;
@@ -309,7 +314,8 @@ impl<'a> Check<'a> {
         }
         let mut outcome = self.permitted(&dispatch)?;
         target.begin_round(round, self.excuse_of(&outcome).as_deref());
-        let mut output = target.run(&self.request(&dispatch, allocated.as_ref())).map_err(not_again)?.memory;
+        let ran = self.run_safely(&mut dispatch, allocated.as_ref(), &outcome, target).map_err(not_again)?;
+        let mut output = ran.0.memory;
         let found = self.compared(&outcome, &dispatch, &output, round);
         if let Some(Ok(replayed)) = self.under_observed_choices(round, target, &outcome, &found) {
             // The choices under which the elements were checked.

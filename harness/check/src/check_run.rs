@@ -27,10 +27,10 @@ use crate::{Check, CheckError, status};
 use assay_events::{
     CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, Writes, group_digits,
 };
-use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
+use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
     Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, Place, PossibleFault,
-    Robustness, Slot, SubgroupLayout, UninitializedDecision,
+    Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -342,8 +342,11 @@ impl<'a> CheckRun<'a> {
         outcome: Outcome,
     ) -> Result<Round, RoundEnd> {
         self.target.begin_round(number, self.check.excuse_of(&outcome).as_deref());
-        let output = match self.run_safely(&mut dispatch, allocated, &outcome) {
-            Ok(output) => output.memory,
+        let output = match self.check.run_safely(&mut dispatch, allocated, &outcome, &self.target) {
+            Ok((output, access)) => {
+                self.made_robust = self.made_robust.or(access);
+                output.memory
+            }
             Err(error) => {
                 self.count_possible_faults(&outcome);
                 return Err(error.into());
@@ -352,28 +355,6 @@ impl<'a> CheckRun<'a> {
         check_complete(&outcome, &dispatch, &self.check.setup.descriptors, &output)
             .map_err(|what| RoundEnd::Failed(ExecError::Internal(what)))?;
         Ok(Round { number, dispatch, outcome, output, found: Comparison::default(), by_choices: None })
-    }
-
-    /// Runs a dispatch, with robust access if an access may lie out of bounds: it could end the process.
-    fn run_safely(
-        &mut self,
-        dispatch: &mut Dispatch,
-        allocated: Option<&AllocatedDispatch>,
-        outcome: &Outcome,
-    ) -> Result<DispatchOutput, TargetError> {
-        let is_outside = |fault: &&PossibleFault| fault.kind == Some(FaultKind::OutOfBounds);
-        if let (Robustness::None, Some(fault)) = (dispatch.robustness, outcome.possible_faults.iter().find(is_outside))
-        {
-            dispatch.robustness = Robustness::Access;
-            let ran = self.target.run(&self.check.request(dispatch, allocated));
-            dispatch.robustness = Robustness::None;
-            // Few devices lack robust access.
-            if !matches!(ran, Err(TargetError::Unsupported(_))) {
-                self.made_robust = self.made_robust.or(Some(fault.at));
-                return ran;
-            }
-        }
-        self.target.run(&self.check.request(dispatch, allocated))
     }
 
     /// Interprets again under the subgroup layout that the shader recorded, if it did.

@@ -65,8 +65,8 @@ pub(crate) const LACKS_ORDER: &str =
     "if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
 
 /// Reason why a data race at a place that is not determined is possible.
-const UNORDERED: &str = "the place of the access is not determined, other invocations write the same memory, and nothing \
-                         orders the two";
+const UNORDERED: &str = "the place of the access is not determined, and Assay knows of nothing that orders it and those of other \
+                         invocations to the same memory";
 
 /// Advice to the author of a shader with an access outside of an array.
 const UNLESS_EXCLUDED: &str = "unless valid inputs exclude it, that access is a mistake";

@@ -1,10 +1,10 @@
 //! Parameters that the shader compares with the position of an invocation: the sides of a grid.
 
-use crate::own_elements::is_invocation_id;
+use crate::built_in::is_built_in;
 use crate::provenance::{DataFlow, FaultSources, used};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Type};
-use assay_spirv::tables::Op;
+use assay_spirv::tables::{BuiltIn, Op};
 use std::collections::BTreeSet;
 
 /// A value with which the shader compares positions of invocations.
@@ -26,7 +26,7 @@ impl DataFlow<'_> {
             for (position, extent) in [(a, b), (b, a)] {
                 let Some(axis) = self.axis_of(position) else { continue };
                 let slice = self.slice(vec![extent], used);
-                if slice.ids.iter().all(|id| !is_invocation_id(module, *id)) {
+                if slice.ids.iter().all(|id| !is_built_in(module, *id, BuiltIn::GlobalInvocationId)) {
                     extents.push(ComparedExtent { sources: FaultSources::of_operand(slice.sources), axis });
                 }
             }
@@ -39,7 +39,7 @@ impl DataFlow<'_> {
     fn axis_of(&self, value: u32) -> Option<Option<usize>> {
         let module = self.module();
         let ids = self.slice(vec![value], used).ids;
-        if !ids.iter().any(|id| is_invocation_id(module, *id)) {
+        if !ids.iter().any(|id| is_built_in(module, *id, BuiltIn::GlobalInvocationId)) {
             return None;
         }
         let axes: BTreeSet<usize> = ids.iter().filter_map(|id| component(module, module.definition_of(*id)?)).collect();

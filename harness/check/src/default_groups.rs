@@ -1,8 +1,9 @@
 //! Number of workgroups of a dispatch that the options leave open.
 
+use crate::built_in::is_built_in;
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
-use assay_spirv::tables::{BuiltIn, Decoration, Op};
+use assay_spirv::tables::{BuiltIn, Op};
 
 /// Returns a few workgroups along every axis along which the workgroup extends, and more of small ones. A
 /// workgroup of one invocation extends along the axes whose positions the shader uses.
@@ -49,11 +50,7 @@ fn selected_components(module: &Module, i: Instruction<'_>) -> Vec<u32> {
 
 /// Returns whether a variable is the position of an invocation or of its workgroup in the dispatch.
 fn is_position(module: &Module, variable: u32) -> bool {
-    let positions = [BuiltIn::GlobalInvocationId, BuiltIn::WorkgroupId].map(BuiltIn::word);
-    let mut decorations = module.decorations(variable);
-    decorations.any(|d| {
-        d.decoration == Some(Decoration::BuiltIn) && d.operands.first().is_some_and(|word| positions.contains(word))
-    })
+    [BuiltIn::GlobalInvocationId, BuiltIn::WorkgroupId].into_iter().any(|of| is_built_in(module, variable, of))
 }
 
 #[cfg(test)]

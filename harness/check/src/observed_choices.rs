@@ -106,8 +106,8 @@ impl Check<'_> {
         robustness: Robustness,
     ) -> Result<VariantRun, String> {
         let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
-        given.robustness = robustness;
         let mut dispatch = instrumented.dispatch(&given);
+        dispatch.robustness = robustness;
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(instrumented.descriptor.clone());
         let not_run = |error: TargetError| {
@@ -142,7 +142,7 @@ impl Check<'_> {
             return None;
         }
         let choices = ObservedChoices::of(outcome, self.records_layout())?;
-        let replayed = self.replay(round, target, choices);
+        let replayed = self.replay(round, target, (choices, self.safe_robustness(outcome).0));
         // An access outside of a buffer may have damaged the records.
         let doubts = match &replayed {
             Ok(replayed) if replayed.found.failing > 0 => {
@@ -169,14 +169,19 @@ impl Check<'_> {
     ///
     /// # Errors
     /// The choices cannot be used.
-    fn replay(&self, round: u32, target: &dyn Target, choices: ObservedChoices) -> Result<ObservedRound, Unobserved> {
+    fn replay(
+        &self,
+        round: u32,
+        target: &dyn Target,
+        (choices, robustness): (ObservedChoices, Robustness),
+    ) -> Result<ObservedRound, Unobserved> {
         let module = &self.shader.source.module;
         let failed = |why: String| Unobserved::Failed { choices, why };
         let subgroup_layout = choices != ObservedChoices::AtomicOrder;
         let instrumented = instrument(module, &self.setup, ProbeSelection::Choices { subgroup_layout })
             .map_err(|error| failed(error.to_string()))?;
         let VariantRun { given: mut dispatch, output } =
-            self.run_variant(&instrumented, round, target, self.robustness).map_err(failed)?;
+            self.run_variant(&instrumented, round, target, robustness).map_err(failed)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &dispatch, &output, &place);
         let reader = reader.ok_or_else(|| failed("the device returned no records".into()))?;

@@ -2,10 +2,11 @@
 //! invocation id.
 
 use crate::base_variable::{base_variable, slot_of};
+use crate::built_in::is_built_in;
 use assay_spirv::Module;
 use assay_spirv::edit::ScalarOrVector;
 use assay_spirv::module::Instruction;
-use assay_spirv::tables::{BuiltIn, Decoration, Op};
+use assay_spirv::tables::{BuiltIn, Op};
 use std::collections::BTreeMap;
 
 /// Instructions through which a value is followed to the global invocation id.
@@ -88,7 +89,7 @@ impl<'a> OwnElements<'a> {
         Some(match (definition.op?, definition.operands()) {
             (Op::Load, [pointer, ..]) => {
                 let (variable, indices) = base_variable(self.module, *pointer)?;
-                let whole = if is_invocation_id(self.module, variable) {
+                let whole = if is_built_in(self.module, variable, BuiltIn::GlobalInvocationId) {
                     vec![Some(0), Some(1), Some(2)]
                 } else {
                     // A load before the store finds the initial value.
@@ -116,12 +117,4 @@ impl<'a> OwnElements<'a> {
             _ => return None,
         })
     }
-}
-
-/// Returns whether a variable is the built-in `GlobalInvocationId`.
-pub(crate) fn is_invocation_id(module: &Module, variable: u32) -> bool {
-    let mut decorations = module.decorations(variable);
-    decorations.any(|d| {
-        d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&BuiltIn::GlobalInvocationId.word())
-    })
 }

@@ -3,6 +3,7 @@
 
 use super::recorded_value::{ScalarPart, ValueLayout};
 use crate::DispatchSetup;
+use crate::built_in::is_built_in;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::Section;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
@@ -194,10 +195,8 @@ pub(super) fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
     let module = editor.module();
     let own = module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)).find_map(|i| {
         let id = i.result()?;
-        let mut decorations = module.decorations(id);
-        let is =
-            decorations.any(|d| d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&which.word()));
-        (is && i.operand(0) == Some(StorageClass::Input.word())).then_some(id)
+        let is_input = i.operand(0) == Some(StorageClass::Input.word());
+        (is_input && is_built_in(module, id, which)).then_some(id)
     });
     own.unwrap_or_else(|| {
         let pointer = editor.pointer(StorageClass::Input, ty);
