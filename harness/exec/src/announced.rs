@@ -76,7 +76,7 @@ impl<C: DriverCalls> Executor for AnnouncedExecutor<'_, C> {
     /// Refuses: results after a loss are not trustworthy. Whoever receives the announcements ends
     /// this process and continues in another.
     fn recover(&self) -> Result<(), ExecError> {
-        Err(ExecError::DeviceLost("the device was lost in an earlier case of this process".to_owned()))
+        Err(ExecError::lost_earlier())
     }
 }
 

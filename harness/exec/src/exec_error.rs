@@ -25,6 +25,11 @@ pub enum ExecError {
 }
 
 impl ExecError {
+    /// The refusal of a process whose device was lost: results after a loss are not trustworthy.
+    pub fn lost_earlier() -> ExecError {
+        ExecError::DeviceLost("the device was lost in an earlier case of this process".to_owned())
+    }
+
     /// Returns the status of a case that ended for this reason.
     pub fn status(&self) -> Status {
         match self {

@@ -40,6 +40,6 @@ pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, Run
 pub use event_sender::{DriverCall, EventSender};
 pub use message::{Refusal, Task};
 pub use remote_device::{RemoteDevice, serve_for_device};
-pub use run_plan::{check_plan, run_plan};
+pub use run_plan::run_plan;
 pub use serve::{ServeError, WorkerBackend, serve};
 pub use supervise::supervise;

@@ -40,10 +40,8 @@ impl Message for Order {
     }
 
     fn set_data(&mut self, given: Vec<u8>) -> bool {
-        match self {
-            Order::Device { data, .. } => *data = given,
-            _ => return given.is_empty(),
-        }
+        let Order::Device { data, .. } = self else { return given.is_empty() };
+        *data = given;
         true
     }
 }
@@ -109,10 +107,8 @@ impl Message for WorkerMessage {
     }
 
     fn set_data(&mut self, given: Vec<u8>) -> bool {
-        match self {
-            WorkerMessage::Device { data, .. } => *data = given,
-            _ => return given.is_empty(),
-        }
+        let WorkerMessage::Device { data, .. } = self else { return given.is_empty() };
+        *data = given;
         true
     }
 }

@@ -185,11 +185,11 @@ impl Executor for RemoteDevice {
         &self.info
     }
 
+    /// A call that fails is no missing requirement: building the case fails in the same way.
     fn missing(&self, case: &Case) -> Option<String> {
         match self.link.ask(DeviceCall::Missing { case: NamedCase::of(case) }, Vec::new()) {
             Ok((DeviceReply::Missing(missing), _)) => missing,
-            Ok(_) => Some(UNEXPECTED.to_owned()),
-            Err(error) => Some(error.to_string()),
+            Ok(_) | Err(_) => None,
         }
     }
 
@@ -208,7 +208,7 @@ impl Executor for RemoteDevice {
 
     /// Refuses, as [`AnnouncedExecutor`](assay_exec::AnnouncedExecutor) does.
     fn recover(&self) -> Result<(), ExecError> {
-        Err(ExecError::DeviceLost("the device was lost in an earlier case of this process".to_owned()))
+        Err(ExecError::lost_earlier())
     }
 }
 

@@ -6,8 +6,8 @@ use crate::{
     exit::{self, Failure},
 };
 use assay_events::{DeviceInfo, Event, RunSettings};
-use assay_exec::{AnnouncedTarget, Executor};
-use assay_isolate::{EventSender, RemoteDevice, Task, WorkerBackend, check_plan, run_plan};
+use assay_exec::{AnnouncedExecutor, AnnouncedTarget, Executor};
+use assay_isolate::{EventSender, RemoteDevice, Task, WorkerBackend, run_plan};
 use assay_runner::{CaseRequest, Plan, RunOptions};
 use assay_suite::{AnyCase, Case, PreparedShader, ProgramSet, RunPath};
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,8 @@ impl WorkerBackend for RunWorker {
         let (cases, programs) = AnyCase::split(cases);
         if !cases.is_empty() {
             let plan = plan(cases, tasks, self.backend.executor(), (self.options.jobs, self.args.path));
-            run_plan(&plan, self.backend.executor(), &self.options, sender, stop)?;
+            let announced = AnnouncedExecutor::new(self.backend.executor(), sender);
+            run_plan(&plan, &announced, &self.options, sender, stop)?;
         }
         self.programs(&programs, sender, stop);
         Ok(())
@@ -182,7 +183,7 @@ impl WorkerBackend for RunChecker {
         }
         if !cases.is_empty() {
             let plan = plan(cases, tasks, &self.device, (self.options.jobs, self.path));
-            check_plan(&plan, &self.device, &self.options, sender, stop)?;
+            run_plan(&plan, &self.device, &self.options, sender, stop)?;
         }
         if others.is_empty() { Ok(()) } else { self.device.run_there(others, stop) }
     }
