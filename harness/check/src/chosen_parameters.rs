@@ -29,6 +29,9 @@ pub struct ChosenParameters {
     /// The race for which a variant of the shader executes invocations one after another.
     #[serde(default)]
     pub(crate) avoided_race: Option<AvoidedRace>,
+    /// Undefined behaviour that guards exclude in a variant of the shader.
+    #[serde(default)]
+    pub(crate) guarded_fault: Option<GuardedFault>,
     /// The access out of bounds for which robustness was added.
     #[serde(default)]
     pub(crate) robust_access: Option<RobustAccess>,
@@ -68,6 +71,10 @@ pub(crate) const LACKS_ORDER: &str =
 const UNORDERED: &str = "the place of the access is not determined, and Assay knows of nothing that orders it and those of other \
                          invocations to the same memory";
 
+/// Clause on a variant of the shader with guards.
+const GUARDS: &str = "so a variant of the shader has guards: an index outside of an array, vector or matrix becomes 0, a divisor \
+                      that is not permitted 1, and a float that does not fit an integer 0";
+
 /// Advice to the author of a shader with an access outside of an array.
 const UNLESS_EXCLUDED: &str = "unless valid inputs exclude it, that access is a mistake";
 
@@ -102,6 +109,16 @@ pub(crate) struct RobustAccess {
     pub(crate) possible: Option<String>,
     /// Set if it is before the beginning of memory, at a place that depends on no parameter and no data.
     pub(crate) is_fixed: bool,
+}
+
+/// Undefined behaviour that guards exclude in a variant of the shader.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GuardedFault {
+    pub(crate) fault: FaultText,
+    /// The kind of fault as the subject of a sentence: `integer division`.
+    pub(crate) subject: String,
+    /// Clause on the parameters from which its operands are computed.
+    pub(crate) sources: Option<String>,
 }
 
 /// A data race that a serial variant of the shader avoids.
@@ -173,6 +190,9 @@ pub struct SearchExtent {
     /// Parameters of the candidate whose invocations race, or may race, that executes the most.
     #[serde(skip)]
     pub(crate) racing: Option<Box<ChosenParameters>>,
+    /// Parameters of the best candidate.
+    #[serde(skip)]
+    pub(crate) best: Option<Box<ChosenParameters>>,
     /// The first access of a candidate outside of an array of fixed length that no open data explain.
     #[serde(default)]
     pub(crate) outside: Option<CandidateFault>,
@@ -325,6 +345,19 @@ impl ChosenParameters {
 
     /// Returns the undefined behaviour of the shader that the check avoids; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
+        let chooses_none = ChosenParameters { robustness: None, ..self.clone() }.options().is_empty();
+        let inputs = if chooses_none { "these inputs" } else { "the chosen inputs" };
+        if let Some(GuardedFault { fault: FaultText { place, what }, subject, sources }) = &self.guarded_fault {
+            let sources = sources.as_ref().map_or_else(String::new, |sources| format!("\n{sources}"));
+            return Some(AvoidedFault {
+                fault: format!("{subject} at {place} with {inputs}, {UNDEFINED}"),
+                details: Some(what.clone() + &sources),
+                otherwise: match self.avoided_race {
+                    None => "with guards that exclude it",
+                    Some(_) => "with guards that exclude it, and invocations executed one after another",
+                },
+            });
+        }
         if let Some(AvoidedRace { inputs, race, is_possible, .. }) = &self.avoided_race {
             let with = if inputs.is_empty() { String::new() } else { format!(", with {inputs}") };
             let (fault, details) = match is_possible {
@@ -350,8 +383,6 @@ impl ChosenParameters {
                     format!("access out of bounds at {place}, {UNDEFINED} {UNLESS}")
                 }
                 (Some(FaultText { place, .. }), false) => {
-                    let chooses_none = ChosenParameters { robustness: None, ..self.clone() }.options().is_empty();
-                    let inputs = if chooses_none { "these inputs" } else { "the chosen inputs" };
                     format!("access out of bounds at {place} with {inputs}, {UNDEFINED} {UNLESS}")
                 }
             };
@@ -373,10 +404,14 @@ impl ChosenParameters {
             self.robustness.map_or("", |_| "; without --robustness, accesses out of bounds are undefined behaviour");
         let racing =
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
-        let chosen = match (&self.avoided_race, self.listed_options()) {
+        let guards = self.guarded_fault.as_ref().map(|_| GUARDS.to_owned());
+        let clauses: Vec<String> =
+            guards.into_iter().chain(self.avoided_race.as_ref().map(AvoidedRace::to_string)).collect();
+        let variant = (!clauses.is_empty()).then(|| clauses.join(", "));
+        let chosen = match (variant, self.listed_options()) {
             (None, options) => format!("chose {options}"),
-            (Some(race), options) if options.is_empty() => format!("{NO_OTHERS}, {race}"),
-            (Some(race), options) => format!("{NO_OTHERS}, {race}, with {options}"),
+            (Some(variant), options) if options.is_empty() => format!("{NO_OTHERS}, {variant}"),
+            (Some(variant), options) => format!("{NO_OTHERS}, {variant}, with {options}"),
         };
         let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
         let given = match given {

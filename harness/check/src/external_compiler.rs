@@ -8,7 +8,7 @@ use crate::compute_guards::compute_guards;
 use crate::decimal_points;
 use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
-use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
+use crate::include_search::{IncludedFiles, PRAGMA, below_current_folder, include_names, included_files};
 use crate::joined_files::{declaring_file, include_name, with_include};
 use crate::loop_variables::{self, with_loop_variable};
 use crate::matrix_swizzles::{self, with_simple_assignment};
@@ -237,9 +237,11 @@ fn adapted_include(included: &str) -> Option<String> {
     is_changed.then(|| quoted.join("\n") + "\n")
 }
 
-/// Returns an `#include` directive with its name in quotes in place of angle brackets.
+/// Returns an `#include` directive with its name in quotes in place of angle brackets, or of a `#pragma
+/// include`.
 fn in_quotes(line: &str) -> Option<String> {
-    let name = include_names(line).find(|name| line.contains(&format!("<{name}>")))?;
+    let is_other = |name: &&str| line.contains(&format!("<{name}>")) || line.contains(PRAGMA);
+    let name = include_names(line).find(is_other)?;
     Some(format!("#include \"{name}\""))
 }
 
@@ -706,7 +708,7 @@ impl Source<'_> {
         for line in lines.iter_mut().filter(|line| line.contains(OPENGL_INCLUDE_EXTENSION)) {
             *line = Cow::Owned(format!("#extension {INCLUDE_EXTENSION} : enable"));
         }
-        for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
+        for line in lines.iter_mut().filter(|line| compiler.is_glslang || line.contains(PRAGMA)) {
             if let Some(quoted) = in_quotes(line) {
                 *line = Cow::Owned(quoted);
             }
@@ -732,8 +734,9 @@ impl Source<'_> {
 }
 
 /// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, without
-/// `const` before uniforms, which glslang takes for constants with the value zero, and with structures of
-/// push constants as constant buffers ([`with_push_constant_buffer`]). Lines keep their numbers.
+/// `const` before uniforms, which glslang takes for constants with the value zero, with `uint` for `unsigned
+/// int`, which only fxc and dxc know, and with structures of push constants as constant buffers
+/// ([`with_push_constant_buffer`]). Lines keep their numbers, and columns theirs.
 fn adapted_hlsl(text: &str) -> Option<String> {
     let unmarked = text.trim_start_matches(BYTE_ORDER_MARK);
     let without_const = |line: &str| {
@@ -741,10 +744,24 @@ fn adapted_hlsl(text: &str) -> Option<String> {
             && line.split("//").next().is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
         if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
     };
-    let adapted: String =
-        unmarked.lines().map(|line| with_push_constant_buffer(unmarked, &without_const(line)) + "\n").collect();
+    let adapt = |line: &str| with_push_constant_buffer(unmarked, &with_short_unsigned(&without_const(line))) + "\n";
+    let adapted: String = unmarked.lines().map(adapt).collect();
     let is_changed = unmarked.len() < text.len() || adapted.trim_end() != unmarked.trim_end();
     is_changed.then_some(adapted)
+}
+
+/// Returns a line with `uint` in place of `unsigned int`, and as many columns.
+fn with_short_unsigned(line: &str) -> String {
+    const LONG: &str = "unsigned int";
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = line;
+    let mut out = String::new();
+    while let Some((before, after)) = rest.split_once(LONG) {
+        let is_word = !before.ends_with(is_part) && !after.starts_with(is_part);
+        out.extend([before, if is_word { "uint        " } else { LONG }]);
+        rest = after;
+    }
+    out + rest
 }
 
 /// Attribute of push constants in HLSL for Vulkan.
@@ -834,6 +851,19 @@ mod tests {
         let text = "\u{feff}#include <noise/simplex.glsl>\nfloat f();\n";
         assert_eq!(adapted_include(text).as_deref(), Some("#include \"noise/simplex.glsl\"\nfloat f();\n"));
         assert_eq!(adapted_include("#include \"a.glsl\"\nfloat f() { return 1 < 2 ? 3. : 4.; }\n"), None);
+    }
+
+    #[test]
+    fn a_pragma_that_includes_is_a_directive() {
+        let adapted = adapted_include("  #pragma include \"tables.glsl\"\n#pragma once\n");
+        assert_eq!(adapted.as_deref(), Some("#include \"tables.glsl\"\n#pragma once\n"));
+    }
+
+    #[test]
+    fn unsigned_integers_have_their_short_name() {
+        let text = "for (unsigned int i = 0; i < n; i++) { unsigned integer; }\n";
+        assert_eq!(adapted_hlsl(text), Some(text.replace("unsigned int ", "uint         ")));
+        assert_eq!(adapted_hlsl("uint i = 0;\n"), None);
     }
 
     #[test]

@@ -64,6 +64,15 @@ impl Check<'_> {
         self.first_in_rounds(target, |outcome| outcome.faults.into_iter().find(|fault| fault.kind == kind))
     }
 
+    /// Returns the first fault that guards and robust access exclude ([`crate::operand_guards`]), of the first
+    /// round that has any.
+    pub(crate) fn first_guardable_fault(&self, target: &dyn Target) -> Option<Fault> {
+        use FaultKind::{Conversion, Division, OutOfBounds, Unreachable, Wrap};
+        let is_guardable =
+            |fault: &Fault| matches!(fault.kind, Conversion | Division | OutOfBounds | Unreachable | Wrap);
+        self.first_in_rounds(target, |outcome| outcome.faults.into_iter().find(is_guardable))
+    }
+
     /// Returns the place of the first possible fault of a kind, of the first round that has any.
     pub(crate) fn first_possible_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<Place> {
         let first = |outcome: Outcome| outcome.possible_faults.into_iter().find(|fault| fault.kind == Some(kind));

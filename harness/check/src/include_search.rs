@@ -15,10 +15,15 @@ const MAX_PARENTS: usize = 4;
 /// Largest number of files that a shader includes, over all levels.
 const MAX_FILES: usize = 1_000;
 
-/// Returns the names in the `#include` directives of a text. Conditions are not evaluated.
+/// Directive of a compiler's or an engine's own.
+pub(crate) const PRAGMA: &str = "pragma";
+
+/// Returns the names in the `#include` directives of a text, and in the `#pragma include` of some engines.
+/// Conditions are not evaluated.
 pub(crate) fn include_names(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
-        let directive = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let directive = line.trim_start().strip_prefix('#')?.trim_start();
+        let directive = directive.strip_prefix(PRAGMA).map_or(directive, str::trim_start).strip_prefix("include")?;
         let name = directive.trim_start();
         let (end, name) = (if name.starts_with('<') { '>' } else { '"' }, name.strip_prefix(['"', '<'])?);
         name.split_once(end).map(|(name, _)| name).filter(|name| !name.is_empty())

@@ -50,9 +50,9 @@ const LEAST_ROWS: u64 = 256;
 /// Time after which no further variant is run, with the usual patience.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Time that the device took for the shader, in seconds, above which no variant is run: it takes
-/// several times as long for one.
-const SLOW: f64 = 4.0;
+/// Time that the device took for the shader, in seconds, above which the loops of all variants are not
+/// unrolled, and above which no variant is run: it takes several times as long for one.
+const SLOW: [f64; 2] = [4.0, 30.0];
 
 /// The instrumented variants of one module.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl Check<'_> {
             |of: &Writes| of.written > 0 && (did_much(of.written) || Writes::is_enough(of.written, of.elements));
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
-        let is_slow = result.times.wall - result.times.check > SLOW;
+        let device_time = result.times.wall - result.times.check;
         // A benign race permits a QualityWarning at best, and the oracle follows only a sample.
         let is_whole = !self.benign_races && self.sample.is_none();
         let is_exact = self.setup.rules == Specification::Vulkan && self.expectations.is_empty() && is_whole;
@@ -108,7 +108,7 @@ impl Check<'_> {
         }
         let obstacle = match () {
             () if !writes => Some("the shader wrote too few elements"),
-            () if is_slow => Some("a variant would take the device too long"),
+            () if device_time > SLOW[1] => Some("a variant would take the device too long"),
             () if self.benign_races => Some("with a benign race they prove nothing"),
             () if !is_exact => Some("that is done for whole dispatches under Vulkan's rules without expectations"),
             () => None,
@@ -154,6 +154,8 @@ impl Check<'_> {
                 return;
             }
         };
+        let slow = (device_time > SLOW[0]).then(|| rolled(variants.of)).flatten();
+        let variants = Variants { of: slow.as_ref().unwrap_or(variants.of), ..variants };
         let JudgedInstructions { traced, frequent, wrong, doubt, stopped, late, open, unexecuted, .. } =
             self.judge_instructions(&rounds, target, variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");

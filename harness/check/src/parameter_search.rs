@@ -287,6 +287,7 @@ pub(crate) fn search_until(
         possible_race: effort.possible_race.clone(),
         open_race: effort.open_race.as_ref().map(|(.., race)| race.clone()),
         racing: racing.map(|chosen| Box::new(chosen.clone())),
+        best: Some(Box::new(best.chosen.clone())),
         says_little: judged == Judged::Little,
         checks_defaults,
         obstacle,
@@ -428,8 +429,8 @@ struct Search<'a> {
     has_sizes: bool,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
-    /// The mode whose code is undefined with other parameters.
-    faulty_mode: Option<FaultyMode>,
+    /// The modes whose code is undefined with other parameters.
+    faulty_modes: Vec<FaultyMode>,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
     /// Number of the last candidates with inherent faults only.
@@ -491,7 +492,7 @@ impl<'a> Search<'a> {
             rounds: options.rounds.clamp(1, ROUNDS),
             has_sizes: false,
             collides: false,
-            faulty_mode: None,
+            faulty_modes: Vec::new(),
             leaves_images: false,
             inherent_faults: 0,
             reads_beyond_buffers: false,

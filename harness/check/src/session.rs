@@ -3,12 +3,13 @@
 //! A [`CheckSession`] is data: one process makes it from a file, another may run it
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
+mod variant_search;
+
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedFault, AvoidedRace, CandidateFault, CandidateFaultKind, RobustAccess};
+use crate::chosen_parameters::AvoidedFault;
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
-use crate::parameter_search::{ParameterValues, SEARCH_TIME, open_lengths, search_until, variable_names};
-use crate::provenance::DataFlow;
+use crate::parameter_search::{ParameterValues, SEARCH_TIME, search_until, variable_names};
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
@@ -16,12 +17,10 @@ use crate::{
     SearchExtent, ShaderSource, bundle, reduce, status,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_exec::{SubgroupControl, Target};
+use assay_exec::Target;
 use assay_files::input;
-use assay_oracle::{AtomicOrder, CauseKind, Fault, FaultKind, FaultMemory, Place};
-use assay_precision::Specification;
+use assay_oracle::{AtomicOrder, CauseKind, Place};
 use assay_spirv::module::InstructionIndex;
-use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -37,9 +36,6 @@ pub const BUNDLE_FOLDER: &str = "bundle";
 
 /// Subdirectory of a result directory for the bundle of a reduced failure.
 const REDUCED_FOLDER: &str = "reduced";
-
-/// Largest number of invocations that are executed one after another.
-const SERIAL_INVOCATIONS: u64 = 1024;
 
 /// Subdirectory of a result directory for the case file with the parameters that a search chose and
 /// the buffers that were derived.
@@ -174,9 +170,8 @@ impl CheckSession {
     /// few written elements. A case file states its parameters. `on_candidate` is called before each
     /// candidate is interpreted.
     ///
-    /// If invocations race with all parameters that say something, takes a variant of the shader that
-    /// executes its invocations one after another, in one invocation. A Pass is a QualityWarning that
-    /// names the race then.
+    /// If the shader has undefined behaviour with all parameters that say something, takes a variant without
+    /// it ([`variant_search`]). A Pass is a QualityWarning that names the undefined behaviour then.
     ///
     /// # Errors
     /// As [`CheckSession::check`].
@@ -187,17 +182,9 @@ impl CheckSession {
         let started = Instant::now();
         let end = started + SEARCH_TIME;
         let found = search_until(&self.check()?, &self.options, (limits, on_candidate), (None, end))?;
-        let is_serial = match &found {
-            ParameterSearch::NotNeeded => false,
-            ParameterSearch::Found(chosen) => {
-                self.search_one_by_one((&chosen.extent, true), (limits, on_candidate), end)?
-            }
-            ParameterSearch::NothingBetter(extent) => {
-                self.search_one_by_one((extent, extent.checks_defaults), (limits, on_candidate), end)?
-            }
-        };
+        let is_variant = self.search_variants(&found, (limits, on_candidate), end)?;
         match found {
-            _ if is_serial => {}
+            _ if is_variant => {}
             ParameterSearch::NotNeeded => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(*fruitless),
@@ -209,90 +196,6 @@ impl CheckSession {
         }
         self.searched = started.elapsed().as_secs_f64();
         Ok(())
-    }
-
-    /// Returns the first access out of bounds with chosen parameters if the device were not robust;
-    /// `None` if they contain no robustness.
-    fn access_without_robustness(
-        &self,
-        chosen: &ChosenParameters,
-        limits: &dyn Target,
-    ) -> Result<Option<RobustAccess>, CheckError> {
-        if chosen.robustness.is_none() {
-            return Ok(None);
-        }
-        let mut options = self.options.clone();
-        ChosenParameters { robustness: None, ..chosen.clone() }.apply(&mut options)?;
-        let check = Check::new(&self.shader, &options)?;
-        let flow = DataFlow::new(&self.shader.source.module);
-        let fault = check.first_fault_of(FaultKind::OutOfBounds, limits);
-        let access = fault.as_ref().map(|fault| check.fault_text(fault));
-        let possible = || check.first_possible_fault_of(FaultKind::OutOfBounds, limits);
-        let possible = if access.is_some() { None } else { possible().map(|at| self.shader.location(at)) };
-        // The lengths of arrays and images are inputs, too.
-        let is_before = |fault: &Fault| match fault.memory {
-            Some(FaultMemory::Binding(_, offset)) => offset < 0,
-            _ => ["[-", ", -"].iter().any(|negative| fault.detail.contains(negative)),
-        };
-        let is_fixed = fault.is_some_and(|of| is_before(&of) && flow.has_fixed_place(of.at.instruction));
-        Ok(Some(RobustAccess { access, possible, is_fixed }))
-    }
-
-    /// After a search in which invocations race and whose best candidate says little, takes a variant
-    /// of the shader that executes its invocations one after another, in one invocation, if some
-    /// parameters lead to elements that can be checked. If that candidate `checks` some elements, the
-    /// variant must say more. Returns whether it is taken.
-    fn search_one_by_one(
-        &mut self,
-        (extent, checks): (&SearchExtent, bool),
-        (limits, on_candidate): (&dyn Target, &dyn Fn()),
-        end: Instant,
-    ) -> Result<bool, CheckError> {
-        let is_usual =
-            self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
-        let race = extent.race.as_ref().or(extent.open_race.as_ref());
-        let race = race.filter(|_| is_usual && extent.says_little && extent.candidates > 1);
-        let Some(CandidateFault { kind, options, fault: race, is_fixed }) = race else { return Ok(false) };
-        let is_possible = *kind == CandidateFaultKind::PossibleRace;
-        let inputs = if options.is_empty() && !is_fixed { "generated inputs" } else { options };
-        let setup = self.check()?.setup;
-        let whole = SerialDispatch { local: setup.local, groups: setup.groups };
-        let dispatch = match whole.invocations() {
-            ..=SERIAL_INVOCATIONS => whole,
-            _ => SerialDispatch { groups: [1; 3], ..whole },
-        };
-        let words = with_serial_invocations(&self.shader.source.module, &setup.entry, dispatch);
-        let Some(words) = words.filter(|_| dispatch.invocations() <= SERIAL_INVOCATIONS) else { return Ok(false) };
-        let shader = self.shader.with_words(words)?;
-        if shader.must_be_legal(false).is_err() {
-            return Ok(false);
-        }
-        let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
-        // The invocation needs the memory of all that it executes.
-        let executed = Options { groups: Some(dispatch.groups), ..self.options.clone() };
-        let elements = open_lengths(&Check::new(&self.shader, &executed)?, &executed);
-        let mut start = ChosenParameters { elements, ..ChosenParameters::default() };
-        if let Some(racing) = extent.racing.as_deref().cloned() {
-            let elements = start.elements.into_iter().chain(racing.elements).collect();
-            start = ChosenParameters { elements, groups: None, ..racing };
-        }
-        let check = Check::new(&shader, &options)?;
-        let found = search_until(&check, &options, (limits, on_candidate), (Some(&start), end))?;
-        let chosen = match found {
-            ParameterSearch::NotNeeded => ChosenParameters::default(),
-            ParameterSearch::Found(chosen) if !checks || !chosen.extent.says_little => *chosen,
-            ParameterSearch::NothingBetter(extent) if !checks && extent.checks_defaults => ChosenParameters::default(),
-            ParameterSearch::Found(_) | ParameterSearch::NothingBetter(_) => return Ok(false),
-        };
-        chosen.apply(&mut options)?;
-        let executed = [dispatch.invocations(), whole.invocations()];
-        let avoided_race = Some(AvoidedRace { inputs: inputs.to_owned(), race: race.clone(), is_possible, executed });
-        let verb = if is_possible { "may have" } else { "has" };
-        let reason = format!("the shader {verb} undefined behaviour ({})", FaultKind::DataRace);
-        let extent = extent.clone();
-        self.chosen = Some(ChosenParameters { avoided_race, reason, extent, long_access: None, ..chosen });
-        (self.shader, self.options) = (shader, options);
-        Ok(true)
     }
 
     /// Returns the session in a form that [`CheckSession::from_request`] takes.

@@ -9,26 +9,33 @@ use crate::chosen_parameters::ChosenParameters;
 use crate::options::Options;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
+use assay_oracle::ExecutedBlocks;
 use assay_precision::Scalar;
 
 /// Largest number of modes that take other values, and of the values of one.
 const MODES: usize = 8;
 
-/// A mode with which more of the shader is executed than with the best candidate, and something of it
-/// is undefined with the other parameters of that.
+/// A mode with which more of the shader is executed than with the best candidate of its time, and something
+/// of it is undefined with the other parameters of that.
 pub(super) struct FaultyMode {
     mode: Parameter,
     value: String,
-    executed: u64,
+    executed: ExecutedBlocks,
 }
 
 impl Search<'_> {
     /// Returns the better one of a candidate that executes less than half of the shader and the best
-    /// one of a search with the mode that executes most.
+    /// one of a search with the mode that executes the most that the candidate does not.
     pub(super) fn with_faulty_mode(&self, best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
         let is_defined = best.score.defined == self.rounds && !best.score.covered;
-        let more = self.faulty_mode.as_ref().filter(|of| is_defined && of.executed > best.score.executed);
-        let Some(FaultyMode { mode, value, .. }) = more else { return Ok(best) };
+        let with_best = |of: &FaultyMode| {
+            let mut together = best.executed.clone();
+            together.add(&of.executed);
+            self.check.program.coverage(&together).executed
+        };
+        let executes_more = |of: &&FaultyMode| is_defined && with_best(of) > best.score.executed;
+        let most = self.faulty_modes.iter().filter(executes_more).max_by_key(|of| with_best(of));
+        let Some(FaultyMode { mode, value, .. }) = most else { return Ok(best) };
         let mut alone = ChosenParameters::default();
         mode.set(&mut alone, value.clone());
         let ChosenParameters { robustness, benign_races, ref specs, .. } = best.chosen;
@@ -73,10 +80,8 @@ impl Search<'_> {
                 if executes_more && score.says_no_less(known) || score.judged > known.judged && *score > *known {
                     best = candidate;
                 } else if executes_more && score.defined < self.rounds {
-                    let executed = score.executed;
-                    if self.faulty_mode.as_ref().is_none_or(|of| of.executed < executed) {
-                        self.faulty_mode = Some(FaultyMode { mode: mode.clone(), value, executed });
-                    }
+                    let executed = candidate.executed;
+                    self.faulty_modes.push(FaultyMode { mode: mode.clone(), value, executed });
                 }
             }
         }

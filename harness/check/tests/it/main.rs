@@ -7,6 +7,7 @@ mod bundles;
 mod descriptor_arrays;
 mod device_addresses;
 mod equivalence;
+mod guarded_variants;
 mod hollow;
 mod images;
 mod instruction_check;

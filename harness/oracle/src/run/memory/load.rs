@@ -2,7 +2,7 @@
 
 use super::address::Target;
 use super::scalar::AccessedScalar;
-use crate::abstract_value::AbstractValue;
+use crate::abstract_value::{ALTERNATIVES, AbstractValue};
 use crate::dispatch::Robustness;
 use crate::expr_bound::ExprBound;
 use crate::inst::Reg;
@@ -143,11 +143,20 @@ impl Run<'_> {
         {
             return (AbstractValue::Unknown(cause), 0);
         }
-        let windows = (0..memory.bytes.len().saturating_sub(size - 1)).map(|offset| memory.bits(offset, size));
-        let mut all: Vec<u64> = std::iter::once(0).chain(windows).collect();
-        all.sort_unstable();
-        all.dedup();
-        AbstractValue::of_patterns(all).unwrap_or((AbstractValue::Unknown(cause), 0))
+        let found = self.out_of_bounds.contents(object, size, || {
+            let windows = (0..memory.bytes.len().saturating_sub(size - 1)).map(|offset| memory.bits(offset, size));
+            let mut all = vec![0];
+            for bits in windows {
+                if !all.contains(&bits) {
+                    all.push(bits);
+                }
+                if all.len() > ALTERNATIVES {
+                    return None;
+                }
+            }
+            AbstractValue::of_patterns(all)
+        });
+        found.unwrap_or((AbstractValue::Unknown(cause), 0))
     }
 
     fn load_from_any(&mut self, d: &mut Column, pointers: &Column, part: AccessedScalar<'_>, lane: usize) {

@@ -6,6 +6,7 @@
 //! less than 16 bytes away, by whichever invocation and whenever. A first run therefore records the
 //! loads out of bounds.
 
+use crate::abstract_value::AbstractValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
@@ -26,6 +27,9 @@ pub(crate) struct OutOfBounds {
     known: BTreeMap<usize, NearestOutOfBounds>,
     /// The loads known from the run before and those of this run.
     found: BTreeMap<usize, NearestOutOfBounds>,
+    /// Zero or the contents of read-only buffers, as scalars of some bytes, with the bits of one; `None` if
+    /// they are too many.
+    contents: HashMap<(usize, usize), Option<(AbstractValue, u64)>>,
 }
 
 /// The loads out of bounds that are nearest to a buffer.
@@ -46,6 +50,16 @@ impl NearestOutOfBounds {
 }
 
 impl OutOfBounds {
+    /// Returns zero or the contents of a read-only buffer, as scalars of some bytes; `make` makes them.
+    pub(super) fn contents(
+        &mut self,
+        object: usize,
+        bytes: usize,
+        make: impl FnOnce() -> Option<(AbstractValue, u64)>,
+    ) -> Option<(AbstractValue, u64)> {
+        self.contents.entry((object, bytes)).or_insert_with(make).clone()
+    }
+
     /// The state for the next run, which knows the findings of this one; `None` if it found nothing
     /// new.
     pub(in crate::run) fn next(&self) -> Option<OutOfBounds> {

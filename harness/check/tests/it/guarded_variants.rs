@@ -1,0 +1,98 @@
+//! Shaders with undefined behaviour for all inputs that guards exclude: the verdict names it.
+
+use crate::support::{SyntheticTarget, concluded, on_words, spirv};
+use assay_check::{CheckError, CheckSession, Options, SessionOutput};
+use assay_events::{CheckResult, Status};
+use assay_testkit::Shader;
+
+/// A word divided by zero, whatever it is.
+const DIVISION: &str = "%i = OpLoad %uint %id
+    %place = OpAccessChain %puint %data %zero %i
+    %value = OpLoad %uint %place
+    %none = OpISub %uint %value %value
+    %quotient = OpUDiv %uint %value %none
+    %sum = OpIAdd %uint %quotient %value
+    OpStore %place %sum";
+
+/// All invocations but the first write beyond a buffer of one word.
+const SHORT_BUFFER: Shader<'_> = Shader {
+    local_size: 8,
+    inputs: &[("%id", "LocalInvocationIndex")],
+    buffers: &[("%source", "%ublocks"), ("%out", "%pfixed")],
+    decorations: "OpDecorate %row ArrayStride 4
+        OpDecorate %fixed Block
+        OpMemberDecorate %fixed 0 Offset 0",
+    declared: "%row = OpTypeArray %uint %one
+        %fixed = OpTypeStruct %row
+        %pfixed = OpTypePointer StorageBuffer %fixed",
+    body: "%i = OpLoad %uint %id
+        %from = OpAccessChain %puint %source %zero %i
+        %value = OpLoad %uint %from
+        %twice = OpIMul %uint %value %two
+        %sum = OpIAdd %uint %twice %i
+        %to = OpAccessChain %puint %out %zero %i
+        OpStore %to %sum",
+    ..Shader::DEFAULT
+};
+
+fn searched(shader: &Shader<'_>) -> CheckSession {
+    let mut session = CheckSession::new(spirv(shader), Options::default());
+    session.search(&SyntheticTarget::default(), &|| ()).unwrap();
+    session
+}
+
+fn judged(shader: &Shader<'_>, target: &SyntheticTarget) -> CheckResult {
+    concluded(&searched(shader), target)
+}
+
+#[test]
+fn a_division_by_zero_is_named_and_the_rest_checked() {
+    let session = searched(&on_words(8, "", "", DIVISION));
+    let result = concluded(&session, &SyntheticTarget::default());
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("integer division at test.spvasm"), "{reason}");
+    assert!(reason.contains(", which is undefined behaviour; with guards that exclude it, "), "{reason}");
+    assert!(result.notes.iter().any(|note| note.contains("has guards: an index outside of an array")), "{result:?}");
+    // The session in another process has the variant, too.
+    let again = CheckSession::from_request(session.request()).unwrap();
+    assert_eq!(concluded(&again, &SyntheticTarget::default()).reason, result.reason);
+}
+
+#[test]
+fn an_error_in_a_shader_with_guards_fails() {
+    let spoilt = SyntheticTarget::spoilt(|output| {
+        output.memory.values_mut().for_each(|bytes| bytes[0] ^= 4);
+    });
+    let result = judged(&on_words(8, "", "", DIVISION), &spoilt);
+    assert_eq!(result.status, Status::Fail, "{result:?}");
+}
+
+#[test]
+fn guards_that_lead_invocations_to_one_element_order_them() {
+    let result = judged(&SHORT_BUFFER, &SyntheticTarget::default());
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("access out of bounds at test.spvasm"), "{reason}");
+    assert!(reason.contains("index 1 of an array of 1 (invocation 1, 0, 0)"), "{reason}");
+    assert!(result.notes.iter().any(|note| note.contains("one after another in one invocation")), "{result:?}");
+}
+
+/// No guard lets all invocations reach a barrier.
+#[test]
+fn other_undefined_behaviour_is_refused() {
+    let body = "%i = OpLoad %uint %id
+        %is_zero = OpIEqual %bool %i %zero
+        %place = OpAccessChain %puint %data %zero %i
+        OpSelectionMerge %end None
+        OpBranchConditional %is_zero %then %end
+        %then = OpLabel
+        OpControlBarrier %two %two %semantics
+        OpBranch %end
+        %end = OpLabel
+        OpStore %place %one";
+    let session = searched(&on_words(8, "%semantics = OpConstant %uint 264", "", body));
+    let (check, output) = (session.check().unwrap(), SessionOutput { folder: None, command: &[] });
+    let ran = session.run(&check, &SyntheticTarget::default(), None, output, &|_| ());
+    assert!(matches!(ran, Err(CheckError::Undefined { .. })), "{ran:?}");
+}
