@@ -315,7 +315,7 @@ fn short_circuited(language: Language, compiled: CompiledModule) -> CompiledModu
     match module.as_ref().and_then(with_skipped_accesses) {
         Some(words) if is_legal(&words) => CompiledModule { words, ..compiled }.with_note(
             "`?:`, `&&` and `||` evaluate operands only as far as needed, as in HLSL 2021; the compiler evaluates all, \
-             so branches that skip loads were added",
+             so branches that skip loads were added, and operands of skipped divisions and conversions replaced",
         ),
         _ => compiled,
     }

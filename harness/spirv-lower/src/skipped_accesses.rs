@@ -1,7 +1,7 @@
-//! Accesses in operands that short-circuit evaluation skips.
+//! Accesses, divisions and conversions in operands that short-circuit evaluation skips.
 
 use assay_spirv::Module;
-use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
+use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
 use assay_spirv::grammar::InstructionClass;
 use assay_spirv::module::{Instruction, Merge};
 use assay_spirv::tables::{Op, StorageClass};
@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A boolean, and the value of it without which a result is not used.
 type Condition = (u32, bool);
 
-/// Returns the module's words without the loads that short-circuit evaluation of `?:`, `&&` and `||`
-/// skips; `None` if there are none.
+/// Returns the module's words without the loads, integer divisions and conversions to integers that
+/// short-circuit evaluation of `?:`, `&&` and `||` skips; `None` if there are none.
 ///
 /// HLSL 2021 evaluates `a[i]` in `i < n ? a[i] : 0` only if `i < n`. glslang follows HLSL 2018: it
 /// evaluates both alternatives and selects one, so that the shader may access an element beyond the
-/// array, or one that another invocation writes. A branch skips such a load; zero, which reaches no
-/// result, takes the place of its value, and the index of its address is 0.
+/// array, or one that another invocation writes, or divide by zero. A branch skips such a load; zero, which
+/// reaches no result, takes the place of its value, and the index of its address is 0. So is a float that is
+/// converted to an integer, and the divisor of an integer is 1.
 ///
 /// # Limits
 /// The access and the selection are in one block. A load in the header of a loop is not skipped, which no
@@ -31,8 +32,8 @@ pub fn with_skipped_accesses(module: &Module) -> Option<Vec<u32>> {
     };
     let mut editor = Editor::new(module);
     let mut changed = false;
-    for access in module.instructions().filter(|i| matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain))) {
-        changed |= guard(&mut editor, module, access, &before(&access)).is_some();
+    for i in module.instructions() {
+        changed |= guard(&mut editor, module, i, &before(&i)).is_some();
     }
     let mut ends = BTreeMap::new();
     for function in module.functions() {
@@ -165,32 +166,50 @@ fn has_no_effect(i: &Instruction<'_>) -> bool {
     is_access || class.is_some_and(|c| [Arithmetic, Bit, Composite, Conversion, RelationalAndLogical].contains(&c))
 }
 
-/// Replaces the dynamic indices of an access by 0 where one of the conditions does not hold; returns
-/// `None` if there is nothing to replace.
-fn guard(editor: &mut Editor<'_>, module: &Module, access: Instruction<'_>, conditions: &[Condition]) -> Option<()> {
+/// Returns the bits of each component of the value that replaces an operand where its instruction is
+/// skipped; `None` if the operand can stay.
+fn replacement(module: &Module, i: &Instruction<'_>, operand: usize) -> Option<u64> {
+    let is_constant = module.constant_int(*i.operands().get(operand)?).is_some();
+    match i.op? {
+        Op::AccessChain | Op::InBoundsAccessChain if operand > 0 && !is_constant => Some(0),
+        Op::SDiv | Op::UDiv | Op::SRem | Op::SMod | Op::UMod if operand == 1 && !is_constant => Some(1),
+        Op::ConvertFToS | Op::ConvertFToU => Some(0),
+        _ => None,
+    }
+}
+
+/// Replaces operands of an instruction that may be undefined where one of the conditions does not hold
+/// ([`replacement`]); returns `None` if there is nothing to replace.
+fn guard(editor: &mut Editor<'_>, module: &Module, i: Instruction<'_>, conditions: &[Condition]) -> Option<()> {
     if conditions.is_empty() {
         return None;
     }
-    let (base, indices) = access.operands().split_first()?;
     let mut words = Vec::new();
-    let mut operands = vec![access.result_type()?, access.result()?, *base];
+    let mut operands = vec![i.result_type()?, i.result()?];
     let mut changed = false;
-    for index in indices {
-        let ty = ScalarOrVector::of_value(module, *index)?;
-        let mut guarded = *index;
-        if module.constant_int(*index).is_none() && matches!(ty.kind, ComponentKind::Int { .. }) {
-            let zero = editor.constant(ty.component, ty.width, 0);
+    for (k, operand) in i.operands().iter().enumerate() {
+        let mut guarded = *operand;
+        if let Some(bits) = replacement(module, &i, k) {
+            let ty = ScalarOrVector::of_value(module, *operand)?;
+            let one = editor.constant(ty.component, ty.width, bits);
+            let (bool, other) = (editor.bool(), editor.splat(ty.ty, one, ty.count));
+            let booleans = editor.vector(bool, ty.count);
             for (condition, value) in conditions {
+                let mut holds = *condition;
+                if ty.count > 1 {
+                    holds = editor.id();
+                    let parts = vec![*condition; ty.count as usize];
+                    words.extend(instruction(Op::CompositeConstruct, &[&[booleans, holds], &parts[..]].concat()));
+                }
                 let id = editor.id();
-                let [yes, no] = if *value { [guarded, zero] } else { [zero, guarded] };
-                words.extend(instruction(Op::Select, &[ty.ty, id, *condition, yes, no]));
+                let [yes, no] = if *value { [guarded, other] } else { [other, guarded] };
+                words.extend(instruction(Op::Select, &[ty.ty, id, holds, yes, no]));
                 guarded = id;
             }
             changed = true;
         }
         operands.push(guarded);
     }
-    words.extend(instruction(access.op?, &operands));
-    editor.replace(access.at, words);
-    changed.then_some(())
+    words.extend(instruction(i.op?, &operands));
+    changed.then(|| editor.replace(i.at, words))
 }

@@ -1,4 +1,4 @@
-//! Accesses in operands that short-circuit evaluation skips.
+//! Accesses, divisions and conversions in operands that short-circuit evaluation skips.
 
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
@@ -20,6 +20,8 @@ fn shader(after: &str) -> Module {
         %function = OpTypeFunction %void
         %bool = OpTypeBool
         %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %pair = OpTypeVector %uint 2
         %zero = OpConstant %uint 0
         %four = OpConstant %uint 4
         %five = OpConstant %uint 5
@@ -123,4 +125,36 @@ fn index_stays_where_the_value_is_used_otherwise() {
     ] {
         assert_eq!(selections(after), None, "{after}");
     }
+}
+
+/// Returns the constant that takes the place of an operand of the only instruction with a code where it is
+/// not selected.
+fn replacement_of(op: Op, operand: usize, after: &str) -> Option<i64> {
+    let before = shader(after);
+    assert!(is_legal(&before), "{after}");
+    let module = Module::parse(with_skipped_accesses(&before)?).unwrap();
+    assert!(is_legal(&module), "{after}");
+    let changed = module.instructions().find(|i| i.op == Some(op)).unwrap();
+    let select = module.definition_of(changed.operand(operand)?)?;
+    module.constant_int(select.operand(2)?).or_else(|| {
+        let other = module.definition_of(select.operand(2)?)?;
+        other.operand(0).map(i64::from)
+    })
+}
+
+#[test]
+fn a_divisor_is_one_and_a_converted_float_zero_where_they_are_not_selected() {
+    let quotient = "%quotient = OpUDiv %uint %five %index\n%value = OpSelect %uint %condition %quotient %zero";
+    assert_eq!(replacement_of(Op::UDiv, 1, quotient), Some(1));
+    let integer = "%float_index = OpConvertUToF %float %index
+        %integer = OpConvertFToU %uint %float_index
+        %value = OpSelect %uint %condition %integer %zero";
+    assert_eq!(replacement_of(Op::ConvertFToU, 0, integer), Some(0));
+    let pairs = "%many = OpCompositeConstruct %pair %index %index
+        %quotients = OpUMod %pair %many %many
+        %one = OpCompositeExtract %uint %quotients 1
+        %value = OpSelect %uint %condition %one %zero";
+    assert!(replacement_of(Op::UMod, 1, pairs).is_some());
+    let by_five = "%quotient = OpUDiv %uint %index %five\n%value = OpSelect %uint %condition %quotient %zero";
+    assert_eq!(with_skipped_accesses(&shader(by_five)), None);
 }
