@@ -5,21 +5,50 @@ use crate::wgsl_directives::is_name_part;
 use std::path::{Path, PathBuf};
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
-/// `[numthreads(..)]`, in their order. Comments and macros do not count. Without any, the kernels
-/// that a text of the engine Unity lists.
+/// `[numthreads(..)]`, in their order. Comments and macros do not count. Of a text of the engine Unity, those
+/// that it lists as kernels; without any such function, all that it lists.
 pub(crate) fn entry_names(text: &str) -> Vec<String> {
     let text = Directives::of(text).others;
-    let functions = functions(&text);
-    distinct(if functions.is_empty() { kernels(&text) } else { functions })
+    let (functions, kernels) = (functions(&text), kernels(&text));
+    let listed: Vec<String> = functions.iter().filter(|name| kernels.contains(name)).cloned().collect();
+    distinct(match (functions.is_empty(), listed.is_empty()) {
+        (true, _) => kernels,
+        (false, true) => functions,
+        (false, false) => listed,
+    })
 }
 
 /// Returns the names in the directives `#pragma kernel` of a text.
 fn kernels(text: &str) -> Vec<String> {
-    let name = |line: &str| {
+    kernel_directives(text).filter_map(|words| words.split_whitespace().next().map(str::to_owned)).collect()
+}
+
+/// Returns what follows `#pragma kernel` in the lines of a text.
+fn kernel_directives(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
         let directive = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
-        directive.trim_start().strip_prefix("kernel")?.split_whitespace().next().map(str::to_owned)
+        directive.trim_start().strip_prefix("kernel")
+    })
+}
+
+/// Returns the macros, as `NAME=VALUE`, with which a text of the engine Unity compiles a kernel: those of the
+/// first directive `#pragma kernel ENTRY NAME=VALUE ..` that agrees with the given ones, and the number of
+/// such directives.
+pub(crate) fn kernel_macros(text: &str, entry: &str, given: &[String]) -> (Vec<String>, usize) {
+    let text = without_comments(text);
+    let of_entry = |words: &str| {
+        let mut words = words.split_whitespace();
+        (words.next() == Some(entry)).then(|| words.map(str::to_owned).collect::<Vec<String>>())
     };
-    text.lines().filter_map(name).collect()
+    let variants: Vec<Vec<String>> = kernel_directives(&text).filter_map(of_entry).collect();
+    let name = |define: &str| define.split('=').next().unwrap_or_default().to_owned();
+    let agrees = |variant: &&Vec<String>| {
+        let differs = |define: &String| given.iter().any(|other| name(other) == name(define) && other != define);
+        !variant.iter().any(differs)
+    };
+    let mut macros = variants.iter().find(agrees).cloned().unwrap_or_default();
+    macros.retain(|define| !given.contains(define));
+    (macros, variants.len())
 }
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: its own, those that it
@@ -172,6 +201,29 @@ fn without_comments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_that_a_text_of_unity_does_not_list_is_no_kernel() {
+        let functions = "[numthreads(8, 1, 1)] void Sum() {}\n[numthreads(8, 1, 1)] void Old() {}\n";
+        assert_eq!(entry_names(&format!("#pragma kernel Sum\n// #pragma kernel Old\n{functions}")), ["Sum"]);
+        assert_eq!(entry_names(functions), ["Sum", "Old"]);
+        assert_eq!(entry_names(&format!("#pragma kernel Other\n{functions}")), ["Sum", "Old"]);
+    }
+
+    #[test]
+    fn a_kernel_has_the_macros_of_its_directive() {
+        let text =
+            "#pragma kernel Sum // all\n#pragma kernel FFT SIZE=32 AXIS=x // rows\n#pragma kernel FFT SIZE=256 FLAG\n";
+        let macros = |entry: &str, given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|define| (*define).to_owned()).collect();
+            let (macros, variants) = kernel_macros(text, entry, &given);
+            (macros.join(" "), variants)
+        };
+        assert_eq!(macros("Sum", &[]), (String::new(), 1));
+        assert_eq!(macros("FFT", &[]), ("SIZE=32 AXIS=x".to_owned(), 2));
+        assert_eq!(macros("FFT", &["SIZE=256"]), ("FLAG".to_owned(), 2));
+        assert_eq!(macros("FFT", &["SIZE=8"]), (String::new(), 2));
+    }
 
     #[test]
     fn entry_points_follow_numthreads() {

@@ -6,8 +6,9 @@ use crate::compiler_table::{
 };
 use crate::compute_guards::compute_guards;
 use crate::decimal_points;
-use crate::entry_names::{entry_names_with, must_name_entry};
+use crate::entry_names::{entry_names_with, kernel_macros, must_name_entry};
 use crate::external_tool::run_tool;
+use crate::hlsl_text::{BYTE_ORDER_MARK, adapted_hlsl};
 use crate::include_search::{IncludedFiles, PRAGMA, below_current_folder, include_names, included_files};
 use crate::joined_files::{declaring_file, include_name, with_include};
 use crate::loop_variables::{self, with_loop_variable};
@@ -88,9 +89,6 @@ const ENGINE_DEFINES: &str = "#VERSION_DEFINES";
 /// which glslang rejects.
 const OPTIMIZE: &str = "#pragma optimize";
 
-/// Mark at the beginning of a text in UTF-8 that some editors write.
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
 /// Compiles a file by the first installed compiler of its language that makes a legal module of it,
 /// with debug information. Folders of included files are added where the text names files that the
 /// given folders do not have ([`included_files`]).
@@ -105,7 +103,6 @@ pub(crate) fn compile(
 ) -> Result<CompiledModule, CheckError> {
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
-    let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
     let included = included_files(path, text, &given.includes);
     let mut options = given.clone();
     if let (Language::Hlsl | Language::Slang, Some(entry)) = (language, &options.entry) {
@@ -115,6 +112,34 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
+    let (macros, variants) = match &options.entry {
+        Some(entry) if language == Language::Hlsl => kernel_macros(text, entry, &options.defines),
+        _ => (Vec::new(), 0),
+    };
+    let note = (!macros.is_empty() && variants > 1).then(|| {
+        format!("the text has {variants} variants of this kernel; --define chooses another than {}", macros.join(" "))
+    });
+    options.defines.extend(macros);
+    let compiled = compile_with(path, language, text, (options, included))?;
+    Ok(match note {
+        Some(note) => compiled.with_note(&note),
+        None => compiled,
+    })
+}
+
+/// Compiles a file as [`compile`] does, with options that have an entry point and the included files.
+///
+/// # Errors
+/// As [`compile`].
+fn compile_with(
+    path: &Path,
+    language: Language,
+    text: &str,
+    (options, included): (CompileOptions, IncludedFiles),
+) -> Result<CompiledModule, CheckError> {
+    let name = path.display().to_string();
+    let refused = |what: String| CheckError::Shader { name: name.clone(), what };
+    let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
     let has_copies = write_adapted(folder.path(), language, text, &included)
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
     let IncludedFiles { folders: includes, files, missing, .. } = included;
@@ -733,52 +758,6 @@ impl Source<'_> {
     }
 }
 
-/// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, without
-/// `const` before uniforms, which glslang takes for constants with the value zero, with `uint` for `unsigned
-/// int`, which only fxc and dxc know, and with structures of push constants as constant buffers
-/// ([`with_push_constant_buffer`]). Lines keep their numbers, and columns theirs.
-fn adapted_hlsl(text: &str) -> Option<String> {
-    let unmarked = text.trim_start_matches(BYTE_ORDER_MARK);
-    let without_const = |line: &str| {
-        let is_uniform = line.trim_start().starts_with("const ")
-            && line.split("//").next().is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
-        if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
-    };
-    let adapt = |line: &str| with_push_constant_buffer(unmarked, &with_short_unsigned(&without_const(line))) + "\n";
-    let adapted: String = unmarked.lines().map(adapt).collect();
-    let is_changed = unmarked.len() < text.len() || adapted.trim_end() != unmarked.trim_end();
-    is_changed.then_some(adapted)
-}
-
-/// Returns a line with `uint` in place of `unsigned int`, and as many columns.
-fn with_short_unsigned(line: &str) -> String {
-    const LONG: &str = "unsigned int";
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut rest = line;
-    let mut out = String::new();
-    while let Some((before, after)) = rest.split_once(LONG) {
-        let is_word = !before.ends_with(is_part) && !after.starts_with(is_part);
-        out.extend([before, if is_word { "uint        " } else { LONG }]);
-        rest = after;
-    }
-    out + rest
-}
-
-/// Attribute of push constants in HLSL for Vulkan.
-const PUSH_CONSTANT: &str = "[[vk::push_constant]]";
-
-/// Returns a line of a text in which a structure of push constants is a constant buffer: of
-/// `[[vk::push_constant]] T name;`, which dxc documents, glslang makes a member of a uniform buffer.
-fn with_push_constant_buffer(text: &str, line: &str) -> String {
-    let declared = line.split_once(PUSH_CONSTANT).map(|(before, rest)| (before, rest.split_whitespace()));
-    match declared.map(|(before, mut words)| (before, words.next(), words.next(), words.next())) {
-        Some((before, Some(ty), Some(name), None)) if name.ends_with(';') && text.contains(&format!("struct {ty}")) => {
-            format!("{before}{PUSH_CONSTANT} ConstantBuffer<{ty}> {name}")
-        }
-        _ => line.to_owned(),
-    }
-}
-
 /// Largest number of files that are joined with a text.
 const MAX_JOINED: usize = 8;
 
@@ -844,7 +823,7 @@ fn version_of(compiler: &Compiler) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{adapted_hlsl, adapted_include, rejection};
+    use super::{adapted_include, rejection};
 
     #[test]
     fn names_of_nested_includes_are_in_quotes() {
@@ -857,24 +836,6 @@ mod tests {
     fn a_pragma_that_includes_is_a_directive() {
         let adapted = adapted_include("  #pragma include \"tables.glsl\"\n#pragma once\n");
         assert_eq!(adapted.as_deref(), Some("#include \"tables.glsl\"\n#pragma once\n"));
-    }
-
-    #[test]
-    fn unsigned_integers_have_their_short_name() {
-        let text = "for (unsigned int i = 0; i < n; i++) { unsigned integer; }\n";
-        assert_eq!(adapted_hlsl(text), Some(text.replace("unsigned int ", "uint         ")));
-        assert_eq!(adapted_hlsl("uint i = 0;\n"), None);
-    }
-
-    #[test]
-    fn push_constants_are_a_constant_buffer() {
-        let text = "struct Push { uint count; };\n[[vk::push_constant]] Push push;\n";
-        let buffer = text.replace("] Push push", "] ConstantBuffer<Push> push");
-        assert_eq!(adapted_hlsl(text).as_ref(), Some(&buffer));
-        let others = ["[[vk::push_constant]] cbuffer Push { uint count; };\n", "[[vk::push_constant]] uint count;\n"];
-        for text in others.into_iter().chain([buffer.as_str()]) {
-            assert_eq!(adapted_hlsl(text), None, "{text}");
-        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::open_results::open_operands;
 use crate::provenance::DataFlow;
 use crate::selected_access::is_only_selected;
 use assay_exec::{Descriptor, Target};
-use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place};
+use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place, SubgroupLayout};
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
@@ -85,6 +85,10 @@ impl Check<'_> {
             let mut dispatch = self.dispatch(round, target).ok()?;
             self.put_synthetic_addresses(&mut dispatch);
             dispatch.only = self.chosen_workgroups();
+            if self.records_layout() && self.program.uses_subgroups() {
+                // Stands for the layout that the device will show.
+                dispatch.layout = SubgroupLayout::Linear;
+            }
             find(self.permitted(&dispatch).ok()?)
         })
     }

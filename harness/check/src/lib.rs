@@ -44,6 +44,7 @@ mod external_tool;
 mod fault_kinds;
 mod fault_text;
 mod fixed_lengths;
+mod hlsl_text;
 mod image_config;
 mod image_contents;
 mod image_handles;
