@@ -209,8 +209,10 @@ pub struct SearchExtent {
 
 impl fmt::Display for SearchExtent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a search over {} candidates", group_digits(self.candidates))?;
+        let plural = if self.candidates == 1 { "" } else { "s" };
+        write!(f, "a search over {} candidate{plural}", group_digits(self.candidates))?;
         match &self.obstacle {
+            Some((fault, 1)) if self.candidates == 1 => write!(f, ", which has {fault},"),
             Some((fault, number)) => {
                 let number = if *number == self.candidates { "all".to_owned() } else { group_digits(number) };
                 write!(f, ", {number} of which have {fault},")

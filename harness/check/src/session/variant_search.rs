@@ -46,7 +46,9 @@ impl CheckSession {
             ParameterSearch::Found(chosen) => (&chosen.extent, true),
             ParameterSearch::NothingBetter(extent) => (&**extent, extent.checks_defaults),
         };
-        if !is_usual || !extent.says_little || extent.candidates <= 1 {
+        // Inputs that the options give are meant.
+        let is_given = extent.candidates <= 1 && self.options.gives_parameters();
+        if !is_usual || !extent.says_little || is_given {
             return Ok(false);
         }
         Ok(self.search_one_by_one((extent, checks), target, end)?

@@ -78,6 +78,25 @@ fn guards_that_lead_invocations_to_one_element_order_them() {
     assert!(result.notes.iter().any(|note| note.contains("one after another in one invocation")), "{result:?}");
 }
 
+/// The number of the last invocations does not fit a word, and there is no input.
+#[test]
+fn a_shader_without_parameters_has_a_variant() {
+    let body = "%i = OpLoad %uint %id
+        %number = OpConvertUToF %float %i
+        %large = OpFMul %float %number %billion
+        %integer = OpConvertFToU %uint %large
+        %place = OpAccessChain %puint %data %zero %i
+        OpStore %place %integer";
+    let result = judged(&on_words(8, "%billion = OpConstant %float 1e9", "", body), &SyntheticTarget::default());
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("conversion out of range at test.spvasm"), "{reason}");
+    assert!(reason.contains("(invocation 5, 0, 0)"), "{reason}");
+    let note =
+        "a search over 1 candidate, which has undefined behaviour (conversion out of range), found no parameters";
+    assert!(result.notes.iter().any(|text| text.contains(note)), "{:?}", result.notes);
+}
+
 /// No guard lets all invocations reach a barrier.
 #[test]
 fn other_undefined_behaviour_is_refused() {
