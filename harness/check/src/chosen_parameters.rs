@@ -3,8 +3,8 @@
 use crate::CheckError;
 use crate::options::{BindingSource, ONE_OF, Options};
 use assay_case::{InputRange, Mixture};
-use assay_events::group_digits;
-use assay_oracle::Robustness;
+use assay_events::{PossibleFault, group_digits};
+use assay_oracle::{FaultKind, Robustness};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -97,6 +97,19 @@ pub(crate) struct AvoidedFault {
     /// The conditions under which the shader was checked, as the beginning of a sentence that the
     /// conclusion completes: `with the chosen parameters`.
     pub(crate) otherwise: &'static str,
+}
+
+impl AvoidedFault {
+    /// Returns the access out of bounds that a check cannot rule out, if its instructions could not be checked
+    /// by themselves for that.
+    pub(crate) fn possible(fault: &PossibleFault) -> Option<AvoidedFault> {
+        let is_access = fault.kind == Some(FaultKind::OutOfBounds.to_string()) && !fault.is_guardable;
+        is_access.then(|| AvoidedFault {
+            fault: format!("Assay cannot rule out an access out of bounds at {}, {UNDEFINED}", fault.place),
+            details: None,
+            otherwise: "apart from that",
+        })
+    }
 }
 
 /// An access out of bounds that robustness defines.

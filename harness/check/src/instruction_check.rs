@@ -134,6 +134,8 @@ impl Check<'_> {
         let module = &self.shader.source.module;
         let guarded = match &result.possible_fault {
             Some(fault) if fault.is_guardable => Some((fault, operand_guards::guarded(module))),
+            // The place of the access is open, so that invocations may race there with any guard.
+            Some(fault) if fault.kind.is_some() => Some((fault, Err("no guard excludes a race there".to_owned()))),
             Some(fault) => Some((fault, Err("no guard excludes it".to_owned()))),
             None => None,
         };
@@ -186,7 +188,7 @@ impl Check<'_> {
         }
         if traced.results > 0 {
             let open = some(&open, "of which Assay knows no wrong result");
-            result.notes.extend(open.into_iter().chain(some(&unexecuted, "that no invocation executed")));
+            result.notes.extend(open.into_iter().chain(some(&unexecuted, "that no invocation of the device executed")));
         }
         if wrong.is_some() || traced.is_meaningful() {
             let warnings = status::thin_warnings(result, self.advice_to_vary().as_deref());
@@ -357,12 +359,12 @@ mod tests {
     #[test]
     fn a_note_names_some_computations() {
         let all: Vec<String> = (1..=5).map(|line| format!("OpFMul at a.comp:{line}")).collect();
-        assert_eq!(some(&all[..0], "that no invocation executed"), None);
-        let one = "1 computation that no invocation executed could not be checked: OpFMul at a.comp:1";
-        assert_eq!(some(&all[..1], "that no invocation executed").as_deref(), Some(one));
-        let five = "5 computations that no invocation executed could not be checked: OpFMul at a.comp:1; OpFMul at \
+        assert_eq!(some(&all[..0], "that no invocation of the device executed"), None);
+        let one = "1 computation that no invocation of the device executed could not be checked: OpFMul at a.comp:1";
+        assert_eq!(some(&all[..1], "that no invocation of the device executed").as_deref(), Some(one));
+        let five = "5 computations that no invocation of the device executed could not be checked: OpFMul at a.comp:1; OpFMul at \
                     a.comp:2; OpFMul at a.comp:3; and 2 more";
-        assert_eq!(some(&all, "that no invocation executed").as_deref(), Some(five));
+        assert_eq!(some(&all, "that no invocation of the device executed").as_deref(), Some(five));
     }
 
     /// A recorded comparison must not be rearranged with a product that another variant records.

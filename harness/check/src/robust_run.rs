@@ -9,7 +9,9 @@ impl Check<'_> {
     /// Returns the robustness of a device for a dispatch with this outcome, and the access for which it is
     /// not that of the check.
     pub(crate) fn safe_robustness(&self, outcome: &Outcome) -> (Robustness, Option<Place>) {
-        let is_outside = |fault: &&PossibleFault| fault.kind == Some(FaultKind::OutOfBounds);
+        // Robust access covers buffers and images alone.
+        let is_outside =
+            |fault: &&PossibleFault| fault.kind == Some(FaultKind::OutOfBounds) && !self.accesses_workgroup(fault.at);
         match (self.robustness, outcome.possible_faults.iter().find(is_outside)) {
             (Robustness::None, Some(fault)) => (Robustness::Access, Some(fault.at)),
             (asked, _) => (asked, None),

@@ -423,7 +423,12 @@ impl CheckSession {
         let reason = result.reason.clone().unwrap_or_default();
         let is_new = |fault: &AvoidedFault| fault.details.as_ref().is_none_or(|details| !reason.contains(details));
         let fruitless_fault = || fruitless.and_then(SearchExtent::avoided_fault).filter(is_new);
-        let fault = avoided.or_else(fruitless_fault);
+        let is_thin = |result: &CheckResult| {
+            result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"))
+        };
+        let possible = result.possible_fault.as_ref().filter(|_| result.status == Status::Pass && is_thin(result));
+        let possible = possible.and_then(AvoidedFault::possible);
+        let fault = avoided.or_else(fruitless_fault).or(possible);
         let is_mistaken = fault.is_some();
         if let Some(fault) = fault {
             // Other values hardly help where most candidates race.
@@ -438,10 +443,8 @@ impl CheckSession {
         // The first line may tell it.
         let untold = named.as_ref().filter(|chosen| chosen.other_fault != chosen.extent.outside);
         result.notes.extend(untold.and_then(|chosen| chosen.extent.note_on_arrays()));
-        let is_thin =
-            result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.
-        let is_noted = is_thin || self.searched >= LONG_SEARCH;
+        let is_noted = is_thin(result) || self.searched >= LONG_SEARCH;
         let fruitless_note = |extent| {
             if is_mistaken { format!("{extent} found none that says enough") } else { fruitless_search(extent) }
         };

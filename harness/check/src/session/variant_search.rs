@@ -46,13 +46,13 @@ impl CheckSession {
             ParameterSearch::Found(chosen) => (&chosen.extent, true),
             ParameterSearch::NothingBetter(extent) => (&**extent, extent.checks_defaults),
         };
-        // Inputs that the options give are meant.
-        let is_given = extent.candidates <= 1 && self.options.gives_parameters();
-        if !is_usual || !extent.says_little || is_given {
+        // Inputs that the options give are meant, and what is undefined with them is refused.
+        let is_given = self.options.gives_parameters();
+        if !is_usual || !extent.says_little || is_given && extent.candidates <= 1 {
             return Ok(false);
         }
         Ok(self.search_one_by_one((extent, checks), target, end)?
-            || !checks && self.search_with_guards(extent, target, end)?)
+            || !checks && !is_given && self.search_with_guards(extent, target, end)?)
     }
 
     /// Returns the first access out of bounds with chosen parameters if the device were not robust;
