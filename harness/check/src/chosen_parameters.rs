@@ -127,6 +127,7 @@ pub(crate) struct RobustAccess {
 /// Undefined behaviour that guards exclude in a variant of the shader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GuardedFault {
+    /// The first fault of the shader itself with the chosen parameters.
     pub(crate) fault: FaultText,
     /// The kind of fault as the subject of a sentence: `integer division`.
     pub(crate) subject: String,

@@ -39,12 +39,12 @@ fn with_buffer_lengths(text: String) -> String {
     for line in text.lines() {
         let mut line = line.to_owned();
         for (name, _) in &buffers {
-            line = with_word(&line, &format!("{name}{LENGTH}"), &format!("{name}_length()"));
+            line = with_word(&line, &format!("{name}{LENGTH}"), &format!("assay_length_{name}()"));
         }
         let declared = declared_buffer(&line).map(|(name, is_structured)| {
             let (more, stride) = if is_structured { (", stride", "uint stride; ") } else { ("", "") };
             format!(
-                " uint {name}_length() {{ uint length; {stride}{name}.GetDimensions(length{more}); return length; }}"
+                " uint assay_length_{name}() {{ uint length; {stride}{name}.GetDimensions(length{more}); return length; }}"
             )
         });
         line.extend(declared);
@@ -123,9 +123,12 @@ mod tests {
         let lines: Vec<&str> = adapted.lines().collect();
         assert_eq!(
             lines[1],
-            "RWBuffer<float> sums; uint sums_length() { uint length; sums.GetDimensions(length); return length; }"
+            "RWBuffer<float> sums; uint assay_length_sums() { uint length; sums.GetDimensions(length); return length; }"
         );
-        assert_eq!(lines[3], "if (id.x < bodies_length() && my_bodies.Length < sums_length() && picture.Length) {}");
+        assert_eq!(
+            lines[3],
+            "if (id.x < assay_length_bodies() && my_bodies.Length < assay_length_sums() && picture.Length) {}"
+        );
         assert_eq!(lines.len(), 4);
         assert_eq!(adapted_hlsl("StructuredBuffer<Body> bodies;\n"), None);
     }

@@ -281,6 +281,7 @@ impl Check<'_> {
         if found.stopped.is_none() && found.late.is_empty() && found.wrong.is_none() && found.doubt.is_none() {
             let left_out = indices.into_iter().filter(|index| !found.executed.contains(index));
             found.unexecuted = left_out.map(|index| self.titled(variants.of, index)).collect();
+            found.traced.unexecuted = found.unexecuted.len() as u64;
         }
         found
     }

@@ -104,6 +104,15 @@ mod tests {
         let said = "9 of 10 computations (1,200 results) checked one by one, all permitted; the output alone says little \
                     (few of its elements could have come out wrong)";
         assert_eq!(nine, said);
+        let traced = TracedInstructions {
+            instructions: 9,
+            of: 10,
+            results: 1200,
+            unexecuted: 1,
+            ..TracedInstructions::default()
+        };
+        let unexecuted = CheckResult { traced: Some(traced), ..pass(2000, 1) }.conclusion();
+        assert!(unexecuted.starts_with("9 of 10 computations (1,200 results; 1 did not run) checked"), "{unexecuted}");
         assert!(conclusion(2).contains("1 of 2,000 written elements"));
     }
 

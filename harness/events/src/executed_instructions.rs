@@ -274,6 +274,9 @@ pub struct TracedInstructions {
     pub of: u64,
     /// Scalar results that could have come out wrong.
     pub results: u64,
+    /// Instructions that can be recorded, and that no invocation of the device executed.
+    #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
+    pub unexecuted: u64,
     /// Scalar results that only a lenient reading permits.
     #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
     pub lenient: u64,
@@ -295,8 +298,12 @@ impl TracedInstructions {
 
 impl std::fmt::Display for TracedInstructions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let TracedInstructions { instructions, of, results, .. } = self;
+        let TracedInstructions { instructions, of, results, unexecuted, .. } = self;
         let [instructions, of, results] = [instructions, of, results].map(group_digits);
-        write!(f, "{instructions} of {of} computations ({results} results)")
+        write!(f, "{instructions} of {of} computations ({results} results")?;
+        match unexecuted {
+            0 => f.write_str(")"),
+            _ => write!(f, "; {} did not run)", group_digits(unexecuted)),
+        }
     }
 }

@@ -82,10 +82,9 @@ impl CheckSession {
         Ok(Some(RobustAccess { access, possible, is_fixed }))
     }
 
-    /// After a search in which invocations race, takes a variant
-    /// of the shader that executes its invocations one after another, in one invocation, if some
-    /// parameters lead to elements that can be checked. If that candidate `checks` some elements, the
-    /// variant must say more. Returns whether it is taken.
+    /// After a search in which invocations race, takes a variant of the shader that executes its invocations
+    /// one after another, in one invocation, if some parameters lead to elements that can be checked. If the
+    /// search `checks` some elements, the variant must say more. Returns whether it is taken.
     fn search_one_by_one(
         &mut self,
         (extent, checks): (&SearchExtent, bool),
@@ -170,11 +169,8 @@ impl CheckSession {
         };
         let start = extent.best.as_deref().cloned().unwrap_or_default();
         // Without robustness, arrays grow to what the shader accesses.
-        for robustness in [None, Some(Robustness::Access)] {
-            let is_other = robustness.is_some() && self.options.robustness.is_none();
-            if robustness.is_some() && !is_other {
-                break;
-            }
+        let robust = self.options.robustness.is_none().then_some(Some(Robustness::Access));
+        for robustness in std::iter::once(None).chain(robust) {
             let shader = self.shader.with_words(guarded.words().to_vec())?;
             if shader.must_be_legal(false).is_err() {
                 break;
