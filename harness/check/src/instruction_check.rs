@@ -330,9 +330,10 @@ impl Check<'_> {
         found.unwrap_or(InstructionIndex(index))
     }
 
-    /// Returns the bound of the ids of the shader.
+    /// Returns the bound of the ids of the shader, without those that a variant adds: they are no computations
+    /// of the shader.
     fn id_bound(&self) -> u32 {
-        self.shader.source.module.header().bound
+        self.shader.own_ids.unwrap_or(self.shader.source.module.header().bound)
     }
 }
 

@@ -47,6 +47,8 @@ pub struct ShaderSource {
     pub notes: Vec<String>,
     /// Options that set the chosen values of macros and overrides which the text leaves open.
     pub chosen: Vec<String>,
+    /// If the module is a variant of the shader, the bound of the shader's ids: Assay added the others.
+    pub(crate) own_ids: Option<u32>,
 }
 
 /// A shader in a form that is sent to another process, which does not compile it again.
@@ -64,6 +66,8 @@ pub struct CompiledShader {
     notes: Vec<String>,
     #[serde(default)]
     chosen: Vec<String>,
+    #[serde(default)]
+    own_ids: Option<u32>,
 }
 
 /// Returns the notes on a text, with one on chosen values.
@@ -222,7 +226,7 @@ impl ShaderSource {
         let text = text.map(str::to_owned);
         let (name, target_env) = (name.to_owned(), options.target_env);
         let notes = with_chosen(notes, &chosen);
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen })
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen, own_ids: None })
     }
 
     /// Reads a shader that another process compiled.
@@ -230,7 +234,8 @@ impl ShaderSource {
     /// # Errors
     /// It is damaged.
     pub fn from_compiled(shader: CompiledShader) -> Result<ShaderSource, CheckError> {
-        let CompiledShader { name, language, text, words, overrides, target_env, compiler, notes, chosen } = shader;
+        let CompiledShader { name, language, text, words, overrides, target_env, compiler, notes, chosen, own_ids } =
+            shader;
         let refused = |what: String| CheckError::Shader { name: name.clone(), what };
         let target_env = target_env.map(|name| name.parse::<TargetEnv>()).transpose();
         let target_env = target_env.map_err(|error| refused(error.to_string()))?;
@@ -244,7 +249,7 @@ impl ShaderSource {
         };
         let source = source.map_err(|error| refused(error.to_string()))?;
         let overrides = overrides.into_iter().map(|(key, bits)| (key, f64::from_bits(bits))).collect();
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen })
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen, own_ids })
     }
 
     /// Returns the shader for another process.
@@ -263,10 +268,12 @@ impl ShaderSource {
             compiler: self.compiler.clone(),
             notes: self.notes.clone(),
             chosen: self.chosen.clone(),
+            own_ids: self.own_ids,
         }
     }
 
-    /// Returns the shader with another module, which its text does not lead to.
+    /// Returns the shader with a variant of its module, which its text does not lead to. The variant keeps
+    /// the ids of the shader.
     ///
     /// # Errors
     /// The words are not a module.
@@ -284,6 +291,7 @@ impl ShaderSource {
             compiler: self.compiler.clone(),
             notes: self.notes.clone(),
             chosen: self.chosen.clone(),
+            own_ids: self.own_ids.or(Some(self.source.module.header().bound)),
         })
     }
 
