@@ -70,7 +70,8 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 }
 
 /// Lets a verdict depend on undefined behaviour of the shader that the check avoids: a Pass becomes a
-/// QualityWarning. Its reason, or that of a check that says nothing, begins with the fault.
+/// QualityWarning. Its reason, that of another QualityWarning, and that of a check that says nothing, begin
+/// with the fault.
 pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, avoided: &AvoidedFault) {
     let AvoidedFault { fault, details, otherwise } = avoided;
     let details = details.as_ref().map_or_else(String::new, |details| format!("\n{details}"));
@@ -78,6 +79,9 @@ pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, avoided: &Avoid
         (Status::Pass, _) => {
             let why = format!("{fault}; {otherwise}, {}{details}", result.conclusion());
             (result.status, result.reason) = (Status::QualityWarning, Some(why));
+        }
+        (Status::QualityWarning, Some(reason)) => {
+            result.reason = Some(format!("{fault}; {otherwise}, {reason}{details}"));
         }
         (Status::Undetermined, Some(reason)) => {
             result.reason = Some(format!("{fault}{details}\n{otherwise}, {reason}"));
