@@ -1,6 +1,7 @@
 //! Memory by which the invocations of a shader may observe each other.
 
 use crate::memory_access::{Access, AccessPlace, SharedMemory};
+use crate::operand_guards::has_guard;
 use crate::own_elements::OwnElements;
 use assay_oracle::{FaultKind, PossibleFault, Slot};
 use assay_spirv::Module;
@@ -67,9 +68,8 @@ impl<'a> Communication<'a> {
 
     /// Returns true if guards exclude undefined behaviour of this kind at this instruction.
     pub(crate) fn can_exclude(&self, fault: &PossibleFault) -> bool {
-        use FaultKind::{Conversion, DataRace, Division, OutOfBounds, Unreachable, Wrap};
+        use FaultKind::{DataRace, OutOfBounds};
         match fault.kind {
-            Some(Conversion | Division | Wrap | Unreachable) => true,
             // An access at an unknown place may race, too.
             Some(OutOfBounds | DataRace) => {
                 let accesses = Access::of(self.module, self.module.instruction(fault.at.instruction));
@@ -79,7 +79,7 @@ impl<'a> Communication<'a> {
                 accesses.iter().all(|access| access.memory.as_ref().is_some_and(|all| !all.iter().any(observes)))
             }
             None => !self.has_barrier && self.memory.as_ref().is_some_and(Vec::is_empty),
-            Some(_) => false,
+            Some(kind) => has_guard(kind),
         }
     }
 }

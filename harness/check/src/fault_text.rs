@@ -7,10 +7,11 @@ use crate::fault_kinds::on_one_line;
 use crate::instrument;
 use crate::memory_access::{Access, SharedMemory};
 use crate::open_results::open_operands;
+use crate::operand_guards::has_guard;
 use crate::provenance::DataFlow;
 use crate::selected_access::is_only_selected;
 use assay_exec::{Descriptor, Target};
-use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place, SubgroupLayout};
+use assay_oracle::{Fault, FaultKind, FaultMemory, Outcome, Place};
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
@@ -67,10 +68,7 @@ impl Check<'_> {
     /// Returns the first fault that guards and robust access exclude ([`crate::operand_guards`]), of the first
     /// round that has any.
     pub(crate) fn first_guardable_fault(&self, target: &dyn Target) -> Option<Fault> {
-        use FaultKind::{Conversion, Division, OutOfBounds, Unreachable, Wrap};
-        let is_guardable =
-            |fault: &Fault| matches!(fault.kind, Conversion | Division | OutOfBounds | Unreachable | Wrap);
-        self.first_in_rounds(target, |outcome| outcome.faults.into_iter().find(is_guardable))
+        self.first_in_rounds(target, |outcome| outcome.faults.into_iter().find(|fault| has_guard(fault.kind)))
     }
 
     /// Returns the place of the first possible fault of a kind, of the first round that has any.
@@ -85,10 +83,6 @@ impl Check<'_> {
             let mut dispatch = self.dispatch(round, target).ok()?;
             self.put_synthetic_addresses(&mut dispatch);
             dispatch.only = self.chosen_workgroups();
-            if self.records_layout() && self.program.uses_subgroups() {
-                // Stands for the layout that the device will show.
-                dispatch.layout = SubgroupLayout::Linear;
-            }
             find(self.permitted(&dispatch).ok()?)
         })
     }

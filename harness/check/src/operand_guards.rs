@@ -25,11 +25,18 @@
 //!
 //! [`Communication`]: crate::communication::Communication
 
+use assay_oracle::FaultKind;
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, InstructionIndex, Type, TypeId};
 use assay_spirv::reflect::{decoration, has_decoration};
 use assay_spirv::tables::{Decoration, Op, StorageClass};
+
+/// Returns whether the variant has no undefined behaviour of a kind, with robust access.
+pub(crate) fn has_guard(kind: FaultKind) -> bool {
+    use FaultKind::{Conversion, Division, OutOfBounds, Unreachable, Wrap};
+    matches!(kind, Conversion | Division | OutOfBounds | Unreachable | Wrap)
+}
 
 /// Creates the variant. Its ids below the bound of the module are those of the module.
 ///
@@ -291,7 +298,7 @@ fn with_operand(i: Instruction<'_>, operand: usize, id: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_oracle::{Buffer, Dispatch, FaultKind, Limits, Program, Resource, Robustness, Slot, SpecValues};
+    use assay_oracle::{Buffer, Dispatch, Limits, Program, Resource, Robustness, Slot, SpecValues};
     use assay_testkit::{Shader, spirv_val};
     use std::collections::BTreeSet;
 

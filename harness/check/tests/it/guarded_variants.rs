@@ -45,12 +45,17 @@ fn judged(shader: &Shader<'_>, target: &SyntheticTarget) -> CheckResult {
     concluded(&searched(shader), target)
 }
 
+/// Returns the reason of a QualityWarning.
+fn reason_of(result: &CheckResult) -> &str {
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    result.reason.as_deref().unwrap_or_default()
+}
+
 #[test]
 fn a_division_by_zero_is_named_and_the_rest_checked() {
     let session = searched(&on_words(8, "", "", DIVISION));
     let result = concluded(&session, &SyntheticTarget::default());
-    let reason = result.reason.clone().unwrap_or_default();
-    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let reason = reason_of(&result);
     assert!(reason.starts_with("integer division at test.spvasm"), "{reason}");
     assert!(reason.contains(", which is undefined behaviour; with guards that exclude it, "), "{reason}");
     assert!(result.notes.iter().any(|note| note.contains("has guards: an index outside of an array")), "{result:?}");
@@ -71,8 +76,7 @@ fn an_error_in_a_shader_with_guards_fails() {
 #[test]
 fn guards_that_lead_invocations_to_one_element_order_them() {
     let result = judged(&SHORT_BUFFER, &SyntheticTarget::default());
-    let reason = result.reason.clone().unwrap_or_default();
-    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let reason = reason_of(&result);
     assert!(reason.starts_with("access out of bounds at test.spvasm"), "{reason}");
     assert!(reason.contains("index 1 of an array of 1 (invocation 1, 0, 0)"), "{reason}");
     assert!(result.notes.iter().any(|note| note.contains("one after another in one invocation")), "{result:?}");
@@ -88,8 +92,7 @@ fn a_number_that_does_not_fit_is_named() {
         %place = OpAccessChain %puint %data %zero %i
         OpStore %place %integer";
     let result = judged(&on_words(8, "%billion = OpConstant %float 1e9", "", body), &SyntheticTarget::default());
-    let reason = result.reason.clone().unwrap_or_default();
-    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let reason = reason_of(&result);
     assert!(reason.starts_with("conversion out of range at test.spvasm"), "{reason}");
     assert!(reason.contains("(invocation 5, 0, 0)"), "{reason}");
     let note = "with the defaults the shader has undefined behaviour (conversion out of range); a search over ";
