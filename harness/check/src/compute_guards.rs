@@ -27,6 +27,13 @@ pub(crate) fn demanded_macro(text: &str, line: usize) -> Option<String> {
     excluding_macros(text, line).pop().flatten()
 }
 
+/// Returns the macro of the first branch within the function that begins in the line with this index.
+pub(crate) fn selecting_macro(text: &str, line: usize) -> Option<String> {
+    let body = text.lines().skip(line).take_while(|line| !line.starts_with('}'));
+    let branch = body.filter_map(directive).find(|(name, _)| matches!(*name, "if" | "ifdef"));
+    branch.and_then(|(_, condition)| required_macro(condition))
+}
+
 /// Returns the macros that lead out of the branches around the line with this index; the innermost is
 /// the last.
 pub(crate) fn excluding_macros(text: &str, line: usize) -> Vec<Option<String>> {

@@ -2,12 +2,12 @@
 //! request.
 //!
 //! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a
-//! syntax error or an `#error`. The use of a macro in its line tells its kind: a format of an image,
+//! syntax error or an `#error`, or a function whose variants all stand under `#if`. The use of a macro in its line tells its kind: a format of an image,
 //! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`, in
 //! the text or in a file that it includes: of several variants, that with the shader's name is taken
 //! (`DATA_A_Q6_K` for `dequant_q6_k.comp`), or else the first.
 
-use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macros};
+use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macros, selecting_macro};
 use std::path::PathBuf;
 
 /// Value of a macro that is a number, as that of an override in WGSL.
@@ -39,6 +39,9 @@ const RESERVED: &str = "Reserved word";
 
 /// Phrases of messages about a line in another language.
 const FOREIGN: [&str; 2] = [RESERVED, "syntax error"];
+
+/// Phrase of glslang's message about a function whose variants all stand under `#if`.
+const WITHOUT_RESULT: &str = "function does not return a value";
 
 /// Phrase of glslang's message about a macro in a condition that must be defined; the name follows.
 const CONDITION: &str = "undefined macro in expression not allowed in es profile";
@@ -147,6 +150,10 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
             place.filter(|_| message.contains("#error")).and_then(|(text, index)| demanded_macro(text, index))
         {
             add(&demanded, "1");
+        } else if let Some(selecting) =
+            place.filter(|_| message.contains(WITHOUT_RESULT)).and_then(|(text, index)| selecting_macro(text, index))
+        {
+            add(&selecting, "1");
         } else if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_name(name)) {
                 // One of several variants declares it, and nothing else does.
@@ -399,6 +406,27 @@ mod tests {
         assert_eq!(found("ERROR: src/unshared.h:4: '' :  syntax error"), [""; 0]);
         assert_eq!(found("ERROR: a.comp:3: 'class' : Reserved word."), ["FAST=1"]);
         assert_eq!(found("ERROR: a.comp:3: '' :  syntax error"), [""; 0]);
+    }
+
+    #[test]
+    fn a_function_without_a_result_takes_its_first_variant() {
+        let text = "float f(float x)
+{
+#if defined( TRIANGLE )
+    return x;
+#elif defined( BOX )
+    return 1;
+#endif
+}
+float g(float x)
+{
+}
+#ifdef OTHER
+#endif";
+        let found =
+            |line: u32| missing(&format!("ERROR: a.comp:{line}: '' : function does not return a value: f"), text);
+        assert_eq!(found(1), ["TRIANGLE=1"]);
+        assert_eq!(found(9), [""; 0]);
     }
 
     #[test]
