@@ -59,11 +59,12 @@ const SLOW: [&str; 4] = ["radix_sort", "bitonic_sort", "prefix_sum", "breadth_fi
 
 /// Cases that a driver here is known to fail (`reports/findings`); other drivers and later versions
 /// pass them.
-const FOUND: [&str; 15] = [
+const FOUND: [&str; 16] = [
     "compute.control.loop_of_many_turns",
     "compute.control.loops_of_many_turns",
     "compute.control.phi_swap_of_vectors",
     "compute.control.result_of_last_turn",
+    "compute.float.select_signed_zero",
     "compute.image.alpha_of_comparison",
     "compute.image.corner_of_cube",
     "compute.image.layer_of_large_coordinate",
