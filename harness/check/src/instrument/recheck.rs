@@ -8,8 +8,8 @@ use super::probes::Probe;
 use super::{InstrumentedModule, TraceReader, free_slot};
 use crate::DispatchSetup;
 use crate::compare::Permitted;
-use crate::workgroup_choice::{choose_workgroups, product};
-use assay_oracle::{Buffer, Dispatch, Limits, Memory, Resource, SubgroupLayout};
+use crate::invocation_choice::{DispatchShape, product};
+use assay_oracle::{Buffer, Copies, Dispatch, Limits, Memory, Resource, SubgroupLayout};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, instruction};
 use assay_spirv::module::InstructionIndex;
@@ -77,14 +77,44 @@ pub(super) fn permitted_results(reader: &TraceReader<'_>, probe: &Probe, rows: u
     let [x, y, z] = dispatch.groups;
     let groups = [x, y, z.saturating_mul(instrumented.rows.rows_each / rows_per_result)];
     let local = product(setup.local);
-    let only = choose_workgroups(product(groups), local, rows, setup.seed());
-    let dispatch = Dispatch { bindings, groups, layout, only: only.clone(), ..dispatch.clone() };
+    let only = DispatchShape { groups: product(groups), local, is_divisible: false }.choose(rows, setup.seed());
+    // What only the letter of the text permits is a doubt, here as for the output.
+    let op = module.instruction(InstructionIndex(probe.index)).op;
+    let copies = if op.is_some_and(preserves_bits) { Copies::Assume } else { dispatch.copies };
+    let dispatch = Dispatch { bindings, groups, layout, copies, only: only.clone(), ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
         return None;
     }
-    let only = only.map(BTreeSet::from_iter);
+    let only = only.map(|only| only.workgroups.into_iter().collect());
     Some(PermittedResults { memory: outcome.memory.remove(&slot)?, widths, rows_per_result, incomplete, only, local })
+}
+
+/// Returns true for instructions that copy their operands, whole or in part ([`Copies`]).
+fn preserves_bits(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Select
+            | Op::Bitcast
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::VectorExtractDynamic
+            | Op::VectorInsertDynamic
+            | Op::VectorShuffle
+            | Op::Transpose
+            | Op::GroupNonUniformBroadcast
+            | Op::GroupNonUniformBroadcastFirst
+            | Op::GroupNonUniformShuffle
+            | Op::GroupNonUniformShuffleXor
+            | Op::GroupNonUniformShuffleUp
+            | Op::GroupNonUniformShuffleDown
+            | Op::GroupNonUniformRotateKHR
+            | Op::GroupNonUniformQuadBroadcast
+            | Op::GroupNonUniformQuadSwap
+    )
 }
 
 /// Builds a module that loads the operands of one instruction from the records, executes it in the
