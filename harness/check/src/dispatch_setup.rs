@@ -11,7 +11,6 @@ use crate::parameter::{self, IN_TURN, LIST, ParameterError, ParameterValue, in_r
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
 use crate::store_bounds::StoreBounds;
-use crate::workgroup_choice::product;
 use crate::written_resources::WrittenResources;
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ShaderSource};
 use assay_case::{MemoryValues, Mixture};
@@ -361,11 +360,11 @@ impl DispatchSetup {
 
     /// Returns the largest number of elements of a descriptor that some workgroups write in a round, if
     /// it is known.
-    pub(crate) fn most_written_to(&self, descriptor: &Descriptor, workgroups: u64) -> Option<u64> {
+    pub(crate) fn most_written_to(&self, descriptor: &Descriptor, invocations: u64) -> Option<u64> {
         let bound = self.store_bounds.of(descriptor.slot)?;
         let of_texel = descriptor.texels.as_ref().map_or(0, |texels| texels.scalars().len() as u64);
         let each = bound.scalars.saturating_add(bound.texels.saturating_mul(of_texel));
-        Some(each.saturating_mul(workgroups).saturating_mul(product(self.local)))
+        Some(each.saturating_mul(invocations))
     }
 
     /// Returns the number of invocations along x, y and z.
@@ -689,8 +688,10 @@ impl DispatchSetup {
                 let index = Scalar::Int { width: 32, signed: false };
                 let chance = MemoryValues::new(index, &Mixture::Usual, name, seed, numbers.len() as u64);
                 let chance = chance.map_err(|error| CheckError::option(format!("{name}: {error}")))?;
+                let mut known = ByScalar::default();
                 put_scalars(contents, part, |_, scalar, index| {
-                    let known: Vec<u64> = numbers.iter().filter_map(|text| scalar_from_text(scalar, text)).collect();
+                    let known: &Vec<u64> = known
+                        .get(scalar, || numbers.iter().filter_map(|text| scalar_from_text(scalar, text)).collect());
                     if known.is_empty() {
                         wrong.get_or_insert(scalar);
                         return 0;
@@ -707,12 +708,18 @@ impl DispatchSetup {
             BindingSource::Number(text) => {
                 let numbers: Vec<&str> = text.split(LIST).map(|text| in_round(text, round)).collect();
                 let mut wrong = None;
+                let mut known = ByScalar::default();
                 put_scalars(contents, part, |_, scalar, index| {
-                    let number = numbers[index as usize % numbers.len()];
-                    scalar_from_text(scalar, number).unwrap_or_else(|| {
-                        wrong.get_or_insert((scalar, number));
-                        0
-                    })
+                    let known: &Vec<u64> = known.get(scalar, || {
+                        let bits = |number: &&'_ str| {
+                            scalar_from_text(scalar, number).unwrap_or_else(|| {
+                                wrong.get_or_insert((scalar, (*number).to_owned()));
+                                0
+                            })
+                        };
+                        numbers.iter().map(bits).collect()
+                    });
+                    known[index as usize % known.len()]
                 });
                 if let Some((scalar, number)) = wrong {
                     return Err(CheckError::option(format!("{name}: `{number}` is not a number of type {scalar}")));
@@ -720,20 +727,17 @@ impl DispatchSetup {
             }
             BindingSource::Mixture(mixture) => {
                 let seed = self.seed.wrapping_add(u64::from(round) << 32);
-                let mut streams: BTreeMap<String, MemoryValues> = BTreeMap::new();
+                let mut streams = ByScalar::default();
                 let mut wrong = None;
                 // Integers are often used as indices, so most of them are below the number of
                 // scalars.
                 let below = bytes / 4;
                 put_scalars(contents, part, |_, scalar, index| {
-                    let key = scalar.to_string();
-                    if !streams.contains_key(&key) {
-                        match MemoryValues::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
-                            Ok(values) => _ = streams.insert(key.clone(), values),
-                            Err(error) => _ = wrong.get_or_insert(error),
-                        }
-                    }
-                    streams.get(&key).map_or(0, |values| values.bits(index))
+                    let stream: &Option<MemoryValues> = streams.get(scalar, || {
+                        let values = MemoryValues::new(scalar, mixture, &format!("{name} {scalar}"), seed, below);
+                        values.map_err(|error| wrong.get_or_insert(error).clone()).ok()
+                    });
+                    stream.as_ref().map_or(0, |values| values.bits(index))
                 });
                 if let Some(error) = wrong {
                     return Err(CheckError::option(format!("{name}: {error}")));
@@ -741,6 +745,26 @@ impl DispatchSetup {
             }
         }
         Ok(())
+    }
+}
+
+/// A value for each of the few types of scalar of a buffer.
+struct ByScalar<T>(Vec<(Scalar, T)>);
+
+impl<T> Default for ByScalar<T> {
+    fn default() -> ByScalar<T> {
+        ByScalar(Vec::new())
+    }
+}
+
+impl<T> ByScalar<T> {
+    /// Returns the value of a type, which is made the first time.
+    fn get(&mut self, scalar: Scalar, make: impl FnOnce() -> T) -> &T {
+        let at = self.0.iter().position(|(of, _)| *of == scalar).unwrap_or_else(|| {
+            self.0.push((scalar, make()));
+            self.0.len() - 1
+        });
+        &self.0[at].1
     }
 }
 

@@ -53,7 +53,9 @@ impl Element {
 pub(crate) fn read_bits(memory: &[u8], offset: u64, width: u32) -> Option<u64> {
     let start = usize::try_from(offset).ok()?;
     let bytes = memory.get(start..start.checked_add(width as usize / 8)?)?;
-    Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+    let mut word = [0; 8];
+    word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(word))
 }
 
 /// Writes `width` bits at an offset, if they fit.
@@ -240,6 +242,34 @@ pub fn path_text(path: &[PathStep]) -> String {
     text
 }
 
+/// Returns whether the text of a path in a block ([`path_text`]) is `named`, or leads on from there.
+pub(crate) fn is_within(path: &[PathStep], named: &str) -> bool {
+    let mut rest = named;
+    for step in path {
+        let number = |text: &'_ str, i: u64| -> Option<usize> {
+            let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let is_same = text[..digits].parse() == Ok(i) && (digits == 1 || !text.starts_with('0'));
+            is_same.then_some(digits)
+        };
+        let after = match step {
+            // The text of a texel begins with its coordinates.
+            PathStep::Texel { .. } => return false,
+            _ if rest.is_empty() => return true,
+            PathStep::Member(_, Some(name)) => rest.strip_prefix('.').and_then(|rest| rest.strip_prefix(name)),
+            PathStep::Member(i, None) => {
+                rest.strip_prefix('.').and_then(|rest| Some(&rest[number(rest, *i as u64)?..]))
+            }
+            PathStep::Index(i) | PathStep::Column(i) => rest
+                .strip_prefix('[')
+                .and_then(|rest| Some(&rest[number(rest, *i)?..]))
+                .and_then(|rest| rest.strip_prefix(']')),
+        };
+        let Some(after) = after else { return false };
+        rest = after;
+    }
+    rest.is_empty()
+}
+
 /// Returns whether a translator gives this name to the only member of a block: naga gives none, glslang
 /// `@data` and slangc `__member0` to the elements of a structured buffer in HLSL.
 fn is_wrapper(name: Option<&str>) -> bool {
@@ -369,5 +399,26 @@ mod tests {
         assert_eq!(place(2 * 4), (16, "(1, 1, 0).r"));
         assert_eq!(place(2 * 11), (44, "(2, 1, 1).r"));
         assert_eq!(place(2 * 13), (52, "level 1 (0, 0, 1).r"));
+    }
+
+    #[test]
+    fn a_path_is_within_those_that_its_text_leads_on_from() {
+        let paths: [&[PathStep]; 4] = [
+            &[PathStep::Member(0, Some("lights")), PathStep::Index(12), PathStep::Member(3, None)],
+            &[PathStep::Member(1, Some("m")), PathStep::Column(1), PathStep::Index(0)],
+            &[PathStep::Index(12)],
+            &[],
+        ];
+        for path in paths {
+            let text = path_text(path);
+            let named = (0..=text.len()).map(|end| text[..end].to_owned());
+            for named in
+                named.chain([".l", ".lights[1]", ".lights[012]", ".lights[12].30", "[12][0]"].map(str::to_owned))
+            {
+                let rest = text.strip_prefix(named.as_str());
+                let expected = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+                assert_eq!(is_within(path, &named), expected, "{text}: {named}");
+            }
+        }
     }
 }

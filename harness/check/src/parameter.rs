@@ -6,7 +6,9 @@
 //! number, one for each of the scalars (`32,16`), or several numbers that serve the rounds in turn:
 //! `0/1/2`.
 
-use crate::memory_layout::{MemoryContents, PathStep, path_text, size_with_elements, walk_scalars, write_bits};
+use crate::memory_layout::{
+    MemoryContents, PathStep, is_within, path_text, size_with_elements, walk_scalars, write_bits,
+};
 use crate::scalar_text::scalar_from_text;
 use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Resource, Slot};
@@ -100,13 +102,10 @@ pub(crate) fn values_at(
         let is_named = match &offset {
             Some(offset) => offset.as_ref() == Ok(&element.offset),
             None => {
-                let here = path_text(steps);
-                let rest = here.strip_prefix(path.as_str());
-                let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
                 if there.len() < LISTED {
-                    there.push(here);
+                    there.push(path_text(steps));
                 }
-                is_named
+                is_within(steps, &path)
             }
         };
         count += 1;
