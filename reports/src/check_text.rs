@@ -41,7 +41,9 @@ pub fn text(check: &CheckResult) -> String {
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
     let part = check.sampled.map_or_else(String::new, |part| {
-        format!(", a subset of {} of {} workgroups", group_digits(part.workgroups), group_digits(part.of))
+        let each =
+            part.invocations.map_or_else(String::new, |each| format!("{} in each of ", counted(each, "invocation")));
+        format!(", a subset of {each}{} of {} workgroups", group_digits(part.workgroups), group_digits(part.of))
     });
     _ = writeln!(out, "{style}{:?}{style:#} {}: {}", check.status, check.name, check.conclusion());
     for line in check.reason.iter().flat_map(|reason| reason.lines().skip(1)) {
@@ -129,7 +131,7 @@ pub fn text(check: &CheckResult) -> String {
         let (beyond, verb) = (counted(part.elements_beyond, "element"), plural(part.elements_beyond, "was", "were"));
         _ = writeln!(
             out,
-            "  {beyond} {verb} not checked: no workgroup of the subset writes {}",
+            "  {beyond} {verb} not checked: no invocation of the subset writes {}",
             plural(part.elements_beyond, "it", "them")
         );
     }
@@ -377,9 +379,12 @@ mod tests {
 
     #[test]
     fn a_subset_of_workgroups_is_reported() {
-        let sampled = Some(WorkgroupSubset { workgroups: 64, of: 4096, elements_beyond: 100_000 });
+        let sampled = Some(WorkgroupSubset { workgroups: 64, of: 4096, invocations: None, elements_beyond: 100_000 });
         let text = text(&CheckResult { sampled, ..check(Status::Pass) });
         assert!(text.contains("of 8 x 8 x 1, a subset of 64 of 4,096 workgroups, 2 rounds"), "{text}");
         assert!(text.contains("100,000 elements were not checked"), "{text}");
+        let part = sampled.map(|part| WorkgroupSubset { invocations: Some(16), ..part });
+        let text = super::text(&CheckResult { sampled: part, ..check(Status::Pass) });
+        assert!(text.contains("a subset of 16 invocations in each of 64 of 4,096 workgroups"), "{text}");
     }
 }

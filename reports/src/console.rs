@@ -390,7 +390,7 @@ impl Console {
                 };
                 let part = match tally.sampled() {
                     0 => "",
-                    _ => " in the checked subset of the workgroups",
+                    _ => " in the checked subset of the invocations",
                 };
                 let (lowered, reference) = (tally.by_path("lowered"), tally.by_path("reference"));
                 // Cases that ran on the driver and passed.

@@ -99,7 +99,7 @@ impl Tally {
         }
     }
 
-    /// Returns the number of checks that covered only a subset of the workgroups.
+    /// Returns the number of checks that covered only a subset of the invocations.
     pub fn sampled(&self) -> u64 {
         self.sampled
     }

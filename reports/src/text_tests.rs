@@ -82,7 +82,7 @@ fn verdicts_of_checks() {
         writes: Some(Writes::of(vec![binding])),
         unjudged: vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }],
         rounds_checked: 1,
-        sampled: Some(WorkgroupSubset { workgroups: 64, of: 4096, elements_beyond: 1 }),
+        sampled: Some(WorkgroupSubset { workgroups: 64, of: 4096, invocations: None, elements_beyond: 1 }),
         elements_checked: 1,
         elements_failing: 0,
         elements_undetermined: 1,

@@ -369,7 +369,7 @@ impl<'a> Check<'a> {
         (0..self.setup.rounds).any(|round| {
             let Ok(mut dispatch) = self.dispatch(round, target) else { return true };
             self.put_synthetic_addresses(&mut dispatch);
-            dispatch.only = self.chosen_workgroups();
+            dispatch.only = self.chosen_invocations();
             let outcome = self.permitted(&dispatch);
             outcome.map_or(true, |of| self.program.executed_instructions(&of.executed).contains(&instruction))
         })

@@ -29,8 +29,8 @@ use assay_events::{
 };
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
-    Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, Place, PossibleFault,
-    Slot, SubgroupLayout, UninitializedDecision,
+    Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, InvocationSubset, Limits, Outcome,
+    Place, PossibleFault, Slot, SubgroupLayout, UninitializedDecision,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -43,8 +43,8 @@ const UNDEFINED_TIME: Duration = Duration::from_secs(5);
 pub(crate) struct CheckRun<'a> {
     check: &'a Check<'a>,
     target: TimedTarget<'a>,
-    /// The interpreted workgroups; `None` for all.
-    only: Option<Vec<u64>>,
+    /// The interpreted invocations; `None` for all.
+    only: Option<InvocationSubset>,
     result: CheckResult,
     /// Sum of the comparisons.
     sum: Comparison,
@@ -165,7 +165,7 @@ impl<'a> CheckRun<'a> {
         CheckRun {
             check,
             target: TimedTarget::new(target),
-            only: check.chosen_workgroups(),
+            only: check.chosen_invocations(),
             result: check.blank(),
             sum: Comparison::default(),
             executed: ExecutedBlocks::default(),
@@ -326,7 +326,7 @@ impl<'a> CheckRun<'a> {
         Ok(())
     }
 
-    /// Interprets the chosen workgroups. The device runs all of them.
+    /// Interprets the chosen invocations. The device runs all of them.
     fn interpret_subset(&self, dispatch: &mut Dispatch) -> Result<Outcome, CheckError> {
         dispatch.only.clone_from(&self.only);
         let outcome = self.check.permitted(dispatch);
@@ -401,7 +401,7 @@ impl<'a> CheckRun<'a> {
         round.found = self.check.compared(&round.outcome, &round.dispatch, &round.output, round.number);
     }
 
-    /// Interprets all workgroups if the subset does not permit an element, which others may have
+    /// Interprets all invocations if the subset does not permit an element, which others may have
     /// written.
     fn widen_subset(&mut self, round: &mut Round) -> Result<(), RoundEnd> {
         let Some(only) = &self.only else { return Ok(()) };
@@ -414,7 +414,7 @@ impl<'a> CheckRun<'a> {
         match resolved {
             SampleResolution::Whole(whole) => {
                 self.result.notes.push(format!(
-                    "round {}: some elements of the sample were not permitted, so all workgroups were checked",
+                    "round {}: some elements of the sample were not permitted, so all invocations were checked",
                     round.number
                 ));
                 self.result.instructions += whole.instructions;
@@ -429,7 +429,7 @@ impl<'a> CheckRun<'a> {
             SampleResolution::Open(instructions) => {
                 let elements = round.found.set_undetermined();
                 let cause = format!(
-                    "the interpreted subset of the workgroups does not permit the result, but others may have written \
+                    "the interpreted subset of the invocations does not permit the result, but others may have written \
                      it; interpreting all takes about {} instructions{}",
                     workgroup_sample::rounded(instructions),
                     self.check.advice("; raise --sample or --patience").unwrap_or_default()
@@ -728,7 +728,7 @@ impl UndefinedRounds {
 
 /// Returns the executed instructions of a check; `None` if there are none.
 pub(crate) fn executed_instructions(check: &Check<'_>, blocks: &ExecutedBlocks) -> Option<ExecutedInstructions> {
-    let Coverage { instructions, executed } = check.program.coverage(blocks);
+    let Coverage { instructions, executed, .. } = check.program.coverage(blocks);
     let skipped = check.program.skipped_code(blocks).map(|skipped| SkippedCode {
         branch: check.shader.location(skipped.branch),
         first: check.shader.location(skipped.first),

@@ -51,6 +51,9 @@ pub struct ChosenParameters {
     pub(crate) image_sizes: BTreeMap<String, Vec<u32>>,
     /// Workgroups along x, y and z.
     pub(crate) groups: Option<[u32; 3]>,
+    /// Number of invocations to check at least, if not all are.
+    #[serde(default)]
+    pub(crate) sample: Option<u64>,
     /// Defect of the check without these parameters, as a clause.
     pub(crate) reason: String,
     /// Set if the options of the user give some parameters.
@@ -290,6 +293,11 @@ impl ChosenParameters {
         numbers.reduce(u64::saturating_add).unwrap_or(u64::MAX)
     }
 
+    /// Returns true if a subset of the invocations is all that was chosen.
+    pub(crate) fn only_takes_subset(&self) -> bool {
+        self.sample.is_some() && ChosenParameters { sample: None, ..self.clone() } == ChosenParameters::default()
+    }
+
     /// Returns the parameters with which a search may begin again: without specialisation constants,
     /// robustness and permitted races, which the search itself has or chooses.
     pub(crate) fn as_start(&self) -> ChosenParameters {
@@ -356,6 +364,7 @@ impl ChosenParameters {
             options.image_sizes.push((binding.parse()?, size.clone()));
         }
         options.groups = self.groups.or(options.groups);
+        options.checked_invocations = self.sample.or(options.checked_invocations);
         Ok(())
     }
 
@@ -473,6 +482,7 @@ impl ChosenParameters {
         let elements = self.elements.iter().map(|(binding, elements)| format!("--elements {binding}={elements}"));
         let images = self.image_sizes.iter().map(|(binding, sides)| format!("--image-size {binding}={}", size(sides)));
         let groups = self.groups.map(|[x, y, z]| format!("--workgroups {x},{y},{z}"));
+        let sample = self.sample.map(|invocations| format!("--sample {invocations}"));
         robustness
             .into_iter()
             .chain(races)
@@ -482,6 +492,7 @@ impl ChosenParameters {
             .chain(elements)
             .chain(images)
             .chain(groups)
+            .chain(sample)
             .collect()
     }
 }

@@ -66,6 +66,11 @@ impl<'a> Communication<'a> {
         Some(places?.into_iter().filter_map(|(is_there, place)| is_there.then_some(place)).collect())
     }
 
+    /// Returns true if guards exclude all undefined behaviour, because no invocation observes another one.
+    pub(crate) fn can_exclude_all(&self) -> bool {
+        !self.has_barrier && self.memory.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// Returns true if guards exclude undefined behaviour of this kind at this instruction.
     pub(crate) fn can_exclude(&self, fault: &PossibleFault) -> bool {
         use FaultKind::{DataRace, OutOfBounds};
@@ -78,7 +83,7 @@ impl<'a> Communication<'a> {
                 };
                 accesses.iter().all(|access| access.memory.as_ref().is_some_and(|all| !all.iter().any(observes)))
             }
-            None => !self.has_barrier && self.memory.as_ref().is_some_and(Vec::is_empty),
+            None => self.can_exclude_all(),
             Some(kind) => has_guard(kind),
         }
     }

@@ -1,8 +1,8 @@
 //! Comparison of a device's output with the permitted sets, element by element.
 
 use crate::dispatch_setup::DispatchSetup;
+use crate::invocation_choice::product;
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits, runtime_stride};
-use crate::workgroup_choice::product;
 use crate::written_values::{WrittenValues, record_size};
 use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use assay_exec::Descriptor;
@@ -284,9 +284,10 @@ pub(crate) fn compare(
             buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count);
         });
         let (outside, writes) = (result.outside_subset - beyond, &mut count.writes);
-        let most = setup.most_written_to(descriptor, product(setup.groups)).unwrap_or(u64::MAX);
-        let workgroups = dispatch.only.as_ref().map_or(product(setup.groups), |only| only.len() as u64);
-        let most_in_subset = setup.most_written_to(descriptor, workgroups).unwrap_or(u64::MAX);
+        let all = product(setup.size());
+        let interpreted = dispatch.only.as_ref().map_or(all, |only| only.invocations(product(setup.local)));
+        let most = setup.most_written_to(descriptor, all).unwrap_or(u64::MAX);
+        let most_in_subset = setup.most_written_to(descriptor, interpreted).unwrap_or(u64::MAX);
         writes.elements = writes.elements.min(most_in_subset.max(writes.written));
         let writable_outside = outside.min(most.saturating_sub(writes.elements));
         count.wrong = result.failing + result.warning - wrong;

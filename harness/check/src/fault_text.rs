@@ -82,7 +82,7 @@ impl Check<'_> {
         (0..self.setup.rounds).find_map(|round| {
             let mut dispatch = self.dispatch(round, target).ok()?;
             self.put_synthetic_addresses(&mut dispatch);
-            dispatch.only = self.chosen_workgroups();
+            dispatch.only = self.chosen_invocations();
             find(self.permitted(&dispatch).ok()?)
         })
     }

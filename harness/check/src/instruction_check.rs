@@ -17,6 +17,7 @@
 //! executed.
 
 use crate::check::Check;
+use crate::communication::Communication;
 use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument, name};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
@@ -100,8 +101,11 @@ impl Check<'_> {
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let device_time = result.times.wall - result.times.check;
-        // A benign race permits a QualityWarning at best, and the oracle follows only a sample.
-        let is_whole = !self.benign_races && self.sample.is_none();
+        // A benign race permits a QualityWarning at best. Of a subset of the invocations, guards must exclude
+        // the undefined behaviour of the others.
+        let module = &self.shader.source.module;
+        let communication = || Communication::find(module, &self.setup.entry, self.setup.size());
+        let is_whole = !self.benign_races && (self.sample.is_none() || communication().can_exclude_all());
         let is_exact = self.setup.rules == Specification::Vulkan && self.expectations.is_empty() && is_whole;
         if !is_open {
             return;
@@ -131,27 +135,35 @@ impl Check<'_> {
         if rounds.is_empty() {
             return;
         }
-        let module = &self.shader.source.module;
         let guarded = match &result.possible_fault {
-            Some(fault) if fault.is_guardable => Some((fault, operand_guards::guarded(module))),
-            // The place of the access is open, so that invocations may race there with any guard.
-            Some(fault) if fault.kind.is_some() => Some((fault, Err("no guard excludes a race there".to_owned()))),
-            Some(fault) => Some((fault, Err("no guard excludes it".to_owned()))),
+            Some(fault) => {
+                let guarded = match &fault.kind {
+                    _ if fault.is_guardable => operand_guards::guarded(module),
+                    // The place of the access is open, so that invocations may race there with any guard.
+                    Some(_) => Err("no guard excludes a race there".to_owned()),
+                    None => Err("no guard excludes it".to_owned()),
+                };
+                Some((fault.to_string(), fault.clause(), guarded))
+            }
+            None if self.sample.is_some() => {
+                let fault = "undefined behaviour of invocations outside of the subset".to_owned();
+                let clause = format!("the shader may have {fault}");
+                Some((fault, clause, operand_guards::guarded(module)))
+            }
             None => None,
         };
         let variants = match &guarded {
             None => Variants { of: module, robustness: self.robustness },
-            Some((_, Ok(guarded))) => {
+            Some((.., Ok(guarded))) => {
                 let robustness = match self.robustness {
                     Robustness::None => Robustness::Access,
                     robustness => robustness,
                 };
                 Variants { of: guarded, robustness }
             }
-            Some((fault, Err(why))) => {
+            Some((_, clause, Err(why))) => {
                 result.notes.push(format!(
-                    "the instructions were not checked by themselves, which would prove nothing: {}, and {why}",
-                    fault.clause()
+                    "the instructions were not checked by themselves, which would prove nothing: {clause}, and {why}"
                 ));
                 return;
             }
@@ -166,7 +178,7 @@ impl Check<'_> {
         result
             .notes
             .extend(some(&late, &format!("for which {} s did not suffice{advice}", self.variants_time().as_secs())));
-        if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
+        if let (Some((fault, ..)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
                 "Assay does not know enough to rule out {fault}, so it checked the instructions in a variant with guards \
                  that exclude it"

@@ -9,7 +9,7 @@
 //! Deviations from the usual mutation analysis:
 //!
 //! * An error in a float is relative, so that a result of zero has none.
-//! * Errors are planted in a sample of the executed computations, and a subset of the workgroups is
+//! * Errors are planted in a sample of the executed computations, and a subset of the invocations is
 //!   interpreted. Errors in loads, stores and control flow are not planted.
 //! * Undefined accesses of the changed shader have no effect. If it has any, or leaves more elements
 //!   undetermined than the original, and nothing else is noticed, the effect of the error is not
@@ -19,7 +19,7 @@
 use crate::compare::{BYTE_COST, compare};
 use crate::dispatch_setup::DispatchSetup;
 use crate::instrument::{computations, name};
-use crate::workgroup_choice::{choose_workgroups, product};
+use crate::invocation_choice::DispatchShape;
 use crate::{Mutation, MutationKind, PlantedError, ShaderSource};
 use assay_events::MutationScore;
 use assay_oracle::{Dispatch, Expected, Limits, Memory, Outcome, Place, Program, RunError, Slot};
@@ -61,7 +61,7 @@ pub(crate) enum ErrorSize {
 struct Effort {
     /// Largest number of planted errors.
     planted: u64,
-    /// Largest number of invocations that are interpreted, in whole workgroups.
+    /// Largest number of invocations that are interpreted.
     invocations: u64,
     /// Largest cost: the interpreter's work, and [`BYTE_COST`] for each byte of memory.
     cost: u64,
@@ -139,8 +139,9 @@ impl MutationAnalysis<'_> {
         let limit = cost.saturating_mul(self.limits.patience());
         let mut cost = 0;
         loop {
-            let (groups, local) = (product(setup.groups), product(setup.local));
-            dispatch.only = choose_workgroups(groups, local, invocations, setup.seed());
+            let shape = DispatchShape::new(setup, self.program);
+            let least = shape.least();
+            dispatch.only = shape.choose(invocations, setup.seed());
             let limits = Limits {
                 invocations: u64::MAX,
                 work_per_group: limit / LEAST_PLANTED,
@@ -158,14 +159,14 @@ impl MutationAnalysis<'_> {
             let outcome = match run {
                 Ok(outcome) if outcome.fault_count > 0 => return unmeasured(UNDEFINED),
                 Ok(outcome) => outcome,
-                Err(RunError::TooMuchWork { .. }) if invocations > local => {
+                Err(RunError::TooMuchWork { .. }) if invocations > least => {
                     invocations /= 8;
                     continue;
                 }
                 Err(_) => return unmeasured(TOO_LONG),
             };
             let affordable = limit / (outcome.work + memory_cost).max(1);
-            if affordable < planted && invocations > local {
+            if affordable < planted && invocations > least {
                 invocations /= 8;
                 continue;
             }

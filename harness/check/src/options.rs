@@ -60,8 +60,8 @@ pub struct Options {
     /// Arguments of a kernel. Only suites have kernels, whose programs every process makes itself.
     #[serde(skip)]
     pub kernel: Option<KernelLaunch>,
-    /// Approximate number of invocations whose output is checked, in whole workgroups. `None` for
-    /// all.
+    /// Approximate number of invocations whose output is checked: whole workgroups, or parts of some if
+    /// their invocations are independent. `None` for all.
     pub checked_invocations: Option<u64>,
     /// Storage buffer in which the shader records its subgroup layout: for each invocation, in the
     /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and

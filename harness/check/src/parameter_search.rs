@@ -76,10 +76,10 @@ use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::instrument::computations;
+use crate::invocation_choice::{DispatchShape, product};
 use crate::mutation_score::{ErrorSize, MeasuredScore};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
-use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{
@@ -142,8 +142,11 @@ const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
 /// Blocks of a candidate that are followed under undecided branches: a check follows more.
 const UNDECIDED_BLOCKS: u64 = 1 << 12;
 
-/// Largest number of invocations of a candidate that are interpreted, in whole workgroups.
+/// Largest number of invocations of a candidate that are interpreted.
 const INVOCATIONS: u64 = 2048;
+
+/// Work of a round of a check above which only a part of the invocations is checked. It takes about 16 s.
+const CHECKED_WORK: u64 = 1 << 30;
 
 /// Largest work of one round of a candidate, unless it is a single workgroup. A candidate that takes
 /// more is interpreted again with fewer invocations.
@@ -153,8 +156,9 @@ const CANDIDATE_WORK: u64 = 1 << 27;
 /// interprets.
 const LAST_CANDIDATE_WORK: u64 = 1 << 29;
 
-/// Work of one round of a candidate above which fewer invocations of the next are interpreted.
-const WORK_PER_ROUND: u64 = 1 << 20;
+/// Work of one round of a candidate above which fewer invocations of the next are interpreted: with
+/// several workgroups, and with one.
+const WORK_PER_ROUND: [u64; 2] = [1 << 20, 1 << 24];
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
@@ -215,8 +219,9 @@ pub(crate) fn search_until(
         let best = search.with_modes_last(given)?;
         effort.add(&search.effort);
         let best = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?;
-        let (other_fault, chosen) = (effort.skipped_fault(check, &best), best.chosen);
+        let (other_fault, chosen) = (effort.skipped_fault(check, &best), search.with_subset(&best));
         let reason = match chosen.specs.as_slice() {
+            [] if chosen.only_takes_subset() => HEAVY_DISPATCH.to_owned(),
             [] => format!("the shader executed only {} of its instructions", group_digits(executed)),
             _ => "specialisation constants exclude a part of the shader".to_owned(),
         };
@@ -268,7 +273,8 @@ pub(crate) fn search_until(
     let says_something = best.score.narrow > 0 && !is_heavy || is_judged;
     let says_more =
         (best.score.varied, best.score.noticed, best.score.busy) > (before.varied, before.noticed, before.busy);
-    let is_other = best.chosen != ChosenParameters::default();
+    let chosen = search.with_subset(&best);
+    let is_other = chosen != ChosenParameters::default();
     let is_better = is_other && best.score > before && says_something && (says_more || !was_enough);
     let faulty: u32 = effort.faults.values().sum();
     let most = effort.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
@@ -302,12 +308,15 @@ pub(crate) fn search_until(
                 extent,
                 other_fault,
                 long_access,
-                ..best.chosen
+                ..chosen
             }))
         }
         false => ParameterSearch::NothingBetter(Box::new(extent)),
     })
 }
+
+/// Defect of a check of all invocations, as a clause.
+const HEAVY_DISPATCH: &str = "a check of all invocations would take too long";
 
 /// Returns the term for a fault of the shader in its specification.
 fn term_of_fault(check: &Check<'_>) -> &'static str {
@@ -538,7 +547,8 @@ impl<'a> Search<'a> {
             return Ok(best);
         }
         // Other workgroups may need longer arrays.
-        (self.invocations, self.candidate_work) = (INVOCATIONS, LAST_CANDIDATE_WORK);
+        let part = std::mem::replace(&mut self.invocations, INVOCATIONS);
+        self.candidate_work = LAST_CANDIDATE_WORK;
         self.limit += LAST_COST;
         let last = self.candidate(best.chosen.clone())?;
         // What only takes much work is no worse.
@@ -549,6 +559,11 @@ impl<'a> Search<'a> {
         if last.faults.first() == Some(&FaultKind::DataRace) && self.may_reduce_workgroups() {
             let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..best.chosen })?;
             return Ok(better(last, one));
+        }
+        // More invocations of a workgroup together are given up earlier.
+        if part < product(self.check.setup.local) && last.faults.is_empty() && last.score.judged < best.score.judged {
+            let sample = self.options.checked_invocations.is_none().then_some(part);
+            return Ok(Candidate { chosen: ChosenParameters { sample, ..last.chosen }, ..best });
         }
         // More workgroups meet data with which something may be undefined.
         if last.score.judged < best.score.judged { self.with_simple_data(best.score.judged, last) } else { Ok(last) }
@@ -561,14 +576,40 @@ impl<'a> Search<'a> {
             return Ok(seemingly_endless);
         }
         self.work_per_group = HEAVY_WORK_PER_GROUP;
-        self.invocations = product(self.check.setup.local).min(self.invocations);
+        self.invocations = self.least_invocations().min(self.invocations);
         let heavy = self.candidate(seemingly_endless.chosen.clone())?;
         Ok(better(seemingly_endless, heavy))
     }
 
-    /// Interprets candidates that took too much work with a larger limit, which stays if one is better.
+    /// Returns the parameters of a candidate, with a subset of the invocations if a check of all would take
+    /// too much work.
+    fn with_subset(&self, candidate: &Candidate) -> ChosenParameters {
+        let chosen = candidate.chosen.clone();
+        if candidate.work <= CHECKED_WORK || self.options.checked_invocations.is_some() {
+            return chosen;
+        }
+        let groups = product(chosen.groups.unwrap_or(self.check.setup.groups));
+        let shape = DispatchShape { groups, ..DispatchShape::new(&self.check.setup, &self.check.program) };
+        let affordable = u128::from(shape.count(None)) * u128::from(CHECKED_WORK) / u128::from(candidate.work);
+        let affordable = u64::try_from(affordable).unwrap_or(u64::MAX);
+        // A check refuses a workgroup that takes more.
+        let of_group = u128::from(candidate.work / groups.max(1)).max(1);
+        let part = u128::from(shape.local) * u128::from(self.check.limits.work_per_group / 2) / of_group;
+        let affordable = if part < u128::from(shape.local) { affordable.min(part as u64) } else { affordable };
+        let round = affordable.checked_ilog2().map_or(0, |log| 1 << log);
+        ChosenParameters { sample: Some(round.max(shape.least())), ..chosen }
+    }
+
+    /// Returns the least number of invocations that a candidate interprets.
+    fn least_invocations(&self) -> u64 {
+        DispatchShape::new(&self.check.setup, &self.check.program).least()
+    }
+
+    /// Interprets candidates that took too much work with a larger limit and as few invocations as
+    /// possible. Both stay if one is better.
     fn with_heavy_candidates(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let usual = std::mem::replace(&mut self.work_per_group, HEAVY_WORK_PER_GROUP);
+        let usual = (self.work_per_group, self.invocations);
+        (self.work_per_group, self.invocations) = (HEAVY_WORK_PER_GROUP, self.least_invocations().min(usual.1));
         let before = best.score;
         for chosen in std::mem::take(&mut self.heavy).into_values() {
             let is_spent = self.effort.cost >= self.limit + HEAVY_COST;
@@ -579,7 +620,7 @@ impl<'a> Search<'a> {
             best = better(best, heavy);
         }
         if best.score == before {
-            self.work_per_group = usual;
+            (self.work_per_group, self.invocations) = usual;
         }
         Ok(best)
     }
@@ -672,14 +713,15 @@ impl<'a> Search<'a> {
         setup: &DispatchSetup,
         chosen: ChosenParameters,
     ) -> Result<Result<Candidate, RunError>, CheckError> {
-        let local = product(setup.local);
-        let only = choose_workgroups(product(setup.groups), local, self.invocations, setup.seed());
-        let interpreted = only.as_ref().map_or(product(setup.groups), |only| only.len() as u64).max(1);
+        let shape = DispatchShape::new(setup, &self.check.program);
+        let only = shape.choose(self.invocations, setup.seed());
+        let groups = only.as_ref().map_or(shape.groups, |only| only.workgroups.len() as u64);
+        let interpreted = shape.count(only.as_ref()).max(1);
         let limits = Limits {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
             work_per_group: self.work_per_group,
-            work: if interpreted > 1 { self.candidate_work } else { u64::MAX },
+            work: if groups > 1 { self.candidate_work } else { u64::MAX },
             undecided_blocks: self.undecided_blocks,
             time: self.effort.end.saturating_duration_since(Instant::now()),
             searches: 50,
@@ -694,7 +736,7 @@ impl<'a> Search<'a> {
         let rounds = self.rounds.max(setup.modes());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let mut first = None;
-        let times = product(setup.groups) / interpreted;
+        let times = shape.count(None) / interpreted;
         // As the check of the instructions requires where few elements are written. Other workgroups may
         // end early.
         let mut frequent = BTreeSet::new();
@@ -721,7 +763,7 @@ impl<'a> Search<'a> {
                 }
             };
             candidate.executed.add(&outcome.executed);
-            run += outcome.instructions / interpreted;
+            run += outcome.instructions.saturating_mul(shape.local) / interpreted;
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
@@ -755,8 +797,9 @@ impl<'a> Search<'a> {
                 break;
             }
             let is_last = self.candidate_work == LAST_CANDIDATE_WORK;
-            if outcome.work > WORK_PER_ROUND && self.invocations > local && !is_last {
-                self.invocations /= 2;
+            let much = WORK_PER_ROUND[usize::from(self.invocations <= shape.local)];
+            if outcome.work > much && self.invocations > shape.least() && !is_last {
+                self.invocations /= (outcome.work / much).next_power_of_two().clamp(2, 8);
             }
             self.note_possible_races(&outcome, &candidate.chosen);
             // One workgroup may exclude it.
@@ -764,7 +807,10 @@ impl<'a> Search<'a> {
             // The interpreted workgroups stand for all.
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
-            frequent.extend(self.check.program.executed_at_least(Writes::FEW, &outcome.executed));
+            let part = shape.local
+                / only.as_ref().and_then(|only| only.local.as_ref()).map_or(shape.local, |local| local.len() as u64);
+            frequent
+                .extend(self.check.program.executed_at_least((Writes::FEW / part.max(1)).max(1), &outcome.executed));
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
             let outside = round_compared.writable_outside;
@@ -787,7 +833,7 @@ impl<'a> Search<'a> {
         // With more rounds, all of them count as the usual number, and one less than all as less.
         score.defined = if score.defined == rounds { self.rounds } else { score.defined.min(self.rounds - 1) };
         self.has_defined |= score.defined == self.rounds;
-        let Coverage { instructions, executed } = self.check.program.coverage(&candidate.executed);
+        let Coverage { instructions, executed, certain } = self.check.program.coverage(&candidate.executed);
         score.executed = executed;
         let coverage = ExecutedInstructions { instructions, executed, ..ExecutedInstructions::default() };
         let covers = coverage.is_meaningful();
@@ -824,20 +870,23 @@ impl<'a> Search<'a> {
             }
         }
         if score.judged == Judged::Instructions {
-            let tenths = (10 * executed + instructions / 2) / instructions.max(1);
-            score.instructions = (tenths, magnitude.min(MAGNITUDE));
+            let tenths = |number: u64| (10 * number + instructions / 2) / instructions.max(1);
+            score.instructions = (tenths(executed), magnitude.min(MAGNITUDE));
+            score.certain = tenths(certain);
         }
         Ok(Ok(candidate))
     }
 
     /// Interprets a dispatch. Once an outcome depends on the order of atomics, this and all later ones
-    /// are in the order of the interpretation: the check observes an order on the device.
+    /// are in the order of the interpretation: the check observes an order on the device. So is a subset of
+    /// the invocations, in which the atomics of the others leave everything open.
     fn run_in_some_order(&mut self, dispatch: &mut Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
         loop {
-            dispatch.atomic_order = self.atomic_order.clone();
+            let is_part = dispatch.only.is_some();
+            dispatch.atomic_order = if is_part { AtomicOrder::Interpreted } else { self.atomic_order.clone() };
             let outcome = self.check.program.run(dispatch, limits)?;
             self.effort.cost += outcome.work;
-            if self.atomic_order != AtomicOrder::Any || !outcome.depends_on_order() {
+            if is_part || self.atomic_order != AtomicOrder::Any || !outcome.depends_on_order() {
                 return Ok(outcome);
             }
             self.atomic_order = AtomicOrder::Interpreted;

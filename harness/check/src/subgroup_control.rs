@@ -3,7 +3,7 @@
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::workgroup_choice::product;
+use crate::invocation_choice::product;
 use assay_exec::{SubgroupControl, Target};
 
 /// Largest subgroup size of any device.

@@ -1,23 +1,24 @@
-//! Checks of a subset of workgroups, for dispatches that are too large to interpret.
+//! Checks of a subset of invocations, for dispatches that are too large to interpret.
 //!
-//! The device runs the whole dispatch. The oracle interprets some workgroups, each with everything
-//! that it depends on. The elements that these write are checked; all others are only counted. The
-//! workgroups are spread evenly over the dispatch and include the first and the last.
+//! The device runs the whole dispatch. The oracle interprets some workgroups, or if the invocations of
+//! a workgroup are independent, some invocations of these. The elements that they write are checked;
+//! all others are only counted. The subset is spread evenly over the dispatch and includes the first
+//! and the last workgroup.
 //!
-//! In a shader without races the results of a workgroup do not depend on others, except through
+//! In a shader without races the results of such invocations do not depend on others, except through
 //! atomics, whose results are undetermined in a subset. In a shader with races the device would
 //! seem to be wrong. An element that the subset does not permit is therefore not a failure yet: the
-//! oracle then interprets all workgroups, and if that would take too long, the element is
+//! oracle then interprets all invocations, and if that would take too long, the element is
 //! undetermined.
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::workgroup_choice::{choose_workgroups, product};
+use crate::invocation_choice::{DispatchShape, product};
 use assay_events::{WorkgroupSubset, group_digits};
 use assay_exec::Target;
-use assay_oracle::{Dispatch, Outcome};
+use assay_oracle::{Dispatch, InvocationSubset, Outcome};
 
-/// Largest number of instructions, summed over invocations, for interpreting all workgroups. That
+/// Largest number of instructions, summed over invocations, for interpreting a whole dispatch. That
 /// takes some ten minutes with floats.
 const MAX_INSTRUCTIONS: u64 = 20_000_000_000;
 
@@ -29,9 +30,9 @@ const MAX_ESTIMATE_BYTES: u64 = 1 << 28;
 
 /// Resolution of a round in whose subset some elements were not permitted.
 pub(crate) enum SampleResolution {
-    /// Outcome with all workgroups.
+    /// Outcome with all invocations.
     Whole(Box<Outcome>),
-    /// Interpreting all workgroups would take about this many instructions.
+    /// Interpreting all invocations would take about this many instructions.
     Open(u64),
 }
 
@@ -41,9 +42,9 @@ impl Check<'_> {
         product(self.setup.groups)
     }
 
-    /// Returns the workgroups to interpret; `None` for all.
-    pub(crate) fn chosen_workgroups(&self) -> Option<Vec<u64>> {
-        choose_workgroups(self.workgroup_count(), self.workgroup_size(), self.sample?, self.setup.seed())
+    /// Returns the invocations to interpret; `None` for all.
+    pub(crate) fn chosen_invocations(&self) -> Option<InvocationSubset> {
+        DispatchShape::new(&self.setup, &self.program).choose(self.sample?, self.setup.seed())
     }
 
     /// Returns the number of invocations in a workgroup.
@@ -52,13 +53,20 @@ impl Check<'_> {
     }
 
     /// Returns the summary of the subset for the result.
-    pub(crate) fn sampled(&self, only: &[u64], beyond: u64) -> WorkgroupSubset {
-        WorkgroupSubset { workgroups: only.len() as u64, of: self.workgroup_count(), elements_beyond: beyond }
+    pub(crate) fn sampled(&self, only: &InvocationSubset, beyond: u64) -> WorkgroupSubset {
+        WorkgroupSubset {
+            workgroups: only.workgroups.len() as u64,
+            of: self.workgroup_count(),
+            invocations: only.local.as_ref().map(|local| local.len() as u64),
+            elements_beyond: beyond,
+        }
     }
 
-    /// Estimates the number of instructions of all workgroups from those of a subset.
-    fn expected_instructions(&self, ran: &Outcome, workgroups: u64) -> u64 {
-        let all = u128::from(ran.instructions) * u128::from(self.workgroup_count()) / u128::from(workgroups.max(1));
+    /// Estimates the number of instructions of the dispatch from those of a subset.
+    fn expected_instructions(&self, ran: &Outcome, only: &InvocationSubset) -> u64 {
+        let (local, groups) = (self.workgroup_size(), self.workgroup_count());
+        let interpreted = only.invocations(local).max(1);
+        let all = u128::from(ran.instructions) * u128::from(groups) * u128::from(local) / u128::from(interpreted);
         u64::try_from(all).unwrap_or(u64::MAX)
     }
 
@@ -69,10 +77,10 @@ impl Check<'_> {
     pub(crate) fn resolve(
         &self,
         dispatch: &Dispatch,
-        only: &[u64],
+        only: &InvocationSubset,
         ran: &Outcome,
     ) -> Result<SampleResolution, CheckError> {
-        let expected = self.expected_instructions(ran, only.len() as u64);
+        let expected = self.expected_instructions(ran, only);
         if expected > MAX_INSTRUCTIONS {
             return Ok(SampleResolution::Open(expected));
         }
@@ -157,11 +165,12 @@ impl Check<'_> {
         if bytes > MAX_ESTIMATE_BYTES {
             return Ok(None);
         }
-        let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+        let only = InvocationSubset::of_workgroups([0]);
+        let mut first = Dispatch { only: Some(only.clone()), ..self.dispatch(0, target)? };
         self.put_synthetic_addresses(&mut first);
         // Errors are reported by the check itself.
         let ran = self.permitted(&first).ok();
-        Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected_instructions(&ran, 1)))
+        Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected_instructions(&ran, &only)))
     }
 }
 

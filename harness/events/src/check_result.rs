@@ -103,7 +103,7 @@ pub struct CheckResult {
     /// the file holds a module, or Assay compiled the text itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
-    /// The checked part of the dispatch, if only some workgroups were checked; `None` if all were.
+    /// The checked part of the dispatch, if only some invocations were checked; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<WorkgroupSubset>,
     /// Duration by part; `check` is that of the oracle.
@@ -126,7 +126,10 @@ pub struct WorkgroupSubset {
     pub workgroups: u64,
     /// Number of workgroups of the dispatch.
     pub of: u64,
-    /// Number of elements that only other workgroups may write, over all rounds; they were not
+    /// Number of invocations in each of these workgroups whose results were checked; `None` if all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocations: Option<u64>,
+    /// Number of elements that only other invocations may write, over all rounds; they were not
     /// checked.
     pub elements_beyond: u64,
 }

@@ -16,8 +16,10 @@ pub struct Coverage {
     /// Instructions that can be executed: those that no branch on a constant excludes, not even on one
     /// that is passed to a function.
     pub instructions: u64,
-    /// Instructions among them that some invocation executed.
+    /// Instructions among them that some invocation executed, or may have executed.
     pub executed: u64,
+    /// Instructions among them that some invocation certainly executed.
+    pub certain: u64,
 }
 
 /// Code to which a branch never leads.
@@ -40,6 +42,7 @@ impl Program {
             let instructions = self.instructions(block);
             coverage.instructions += instructions;
             coverage.executed += if executed.contains(block) { instructions } else { 0 };
+            coverage.certain += if executed.of(block).certain > 0 { instructions } else { 0 };
         }
         coverage
     }
@@ -48,7 +51,7 @@ impl Program {
     /// executed blocks.
     pub fn executed_at_least(&self, times: u64, executed: &ExecutedBlocks) -> BTreeSet<InstructionIndex> {
         let mut blocks = self.reachable_blocks(&self.possible);
-        blocks.retain(|block| executed.times(*block) >= times);
+        blocks.retain(|block| executed.of(*block).possible >= times);
         self.instructions_of(blocks)
     }
 
@@ -104,11 +107,11 @@ impl Program {
         let mut repetitions: BTreeMap<BlockNumber, u64> = BTreeMap::new();
         for end in &blocks {
             if let Some(header) = header(end) {
-                *repetitions.entry(header).or_default() += executed.times(*end);
+                *repetitions.entry(header).or_default() += executed.of(*end).possible;
             }
         }
         let is_short = |(header, repeated): &(BlockNumber, u64)| {
-            let entered = executed.times(*header).saturating_sub(*repeated);
+            let entered = executed.of(*header).possible.saturating_sub(*repeated);
             entered > 0 && *repeated <= entered
         };
         repetitions.into_iter().filter(is_short).map(|(header, _)| self.block(header).at).collect()

@@ -314,12 +314,12 @@ pub struct Dispatch {
     pub tile: Option<Tile>,
     /// The arguments and handles, for a kernel.
     pub kernel: Option<KernelCall>,
-    /// Numbers of the interpreted workgroups, ascending (counted along x, then y, then z); `None`:
-    /// all of them. The effects of the others are not seen: memory that no interpreted workgroup
-    /// wrote, and the content that atomics leave, is unknown to the outcome
-    /// ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other workgroups. With
-    /// [`AtomicOrder::Interpreted`] atomics leave the content that they would leave alone.
-    pub only: Option<Vec<u64>>,
+    /// The interpreted invocations; `None`: all of them. The effects of the others are not seen: memory
+    /// that no interpreted invocation wrote, and the content that atomics leave, is unknown to the
+    /// outcome ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other
+    /// invocations. With [`AtomicOrder::Interpreted`] atomics leave the content that they would leave
+    /// alone.
+    pub only: Option<InvocationSubset>,
     /// Order of the atomics that are not ordered among each other.
     pub atomic_order: AtomicOrder,
     /// Set if benign races are not faults: racing plain stores of one value to one location, which
@@ -349,6 +349,30 @@ impl Default for Dispatch {
             atomic_order: AtomicOrder::Any,
             benign_races: false,
         }
+    }
+}
+
+/// A part of the invocations of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvocationSubset {
+    /// Numbers of its workgroups, ascending (counted along x, then y, then z).
+    pub workgroups: Vec<u64>,
+    /// Local indices of its invocations in each of these workgroups, ascending; `None`: all. Only for a
+    /// program with independent invocations
+    /// ([`Program::has_independent_invocations`](crate::Program::has_independent_invocations)).
+    pub local: Option<Vec<u32>>,
+}
+
+impl InvocationSubset {
+    /// All invocations of some workgroups.
+    pub fn of_workgroups(workgroups: impl Into<Vec<u64>>) -> InvocationSubset {
+        InvocationSubset { workgroups: workgroups.into(), local: None }
+    }
+
+    /// Returns the number of its invocations, with `size` invocations in a workgroup.
+    pub fn invocations(&self, size: u64) -> u64 {
+        let each = self.local.as_ref().map_or(size, |local| local.len() as u64);
+        each.saturating_mul(self.workgroups.len() as u64)
     }
 }
 

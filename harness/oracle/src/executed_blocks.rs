@@ -1,8 +1,24 @@
 //! Executed blocks of a program.
 
-/// Number of times that invocations executed each block, or may have executed it, by function.
+/// Executions of each block, by function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExecutedBlocks(Vec<Vec<u64>>);
+pub struct ExecutedBlocks(Vec<Vec<Executions>>);
+
+/// Executions of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Executions {
+    /// Number of times that invocations executed it, or may have executed it.
+    pub(crate) possible: u64,
+    /// Number of times that invocations certainly executed it: no branch before it is undecided.
+    pub(crate) certain: u64,
+}
+
+impl Executions {
+    fn add(&mut self, other: Executions) {
+        self.possible = self.possible.saturating_add(other.possible);
+        self.certain = self.certain.saturating_add(other.certain);
+    }
+}
 
 impl ExecutedBlocks {
     /// Adds the blocks of another run of the same program.
@@ -12,27 +28,27 @@ impl ExecutedBlocks {
             return;
         }
         let pairs = self.0.iter_mut().flatten().zip(other.0.iter().flatten());
-        pairs.for_each(|(here, there)| *here = here.saturating_add(*there));
+        pairs.for_each(|(here, there)| here.add(*there));
     }
 
     /// Returns no blocks of functions with these numbers of them.
     pub(crate) fn none_of(blocks: impl Iterator<Item = usize>) -> ExecutedBlocks {
-        ExecutedBlocks(blocks.map(|blocks| vec![0; blocks]).collect())
+        ExecutedBlocks(blocks.map(|blocks| vec![Executions::default(); blocks]).collect())
     }
 
-    /// Adds the execution of a block by a number of invocations.
-    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber, invocations: usize) {
-        let times = &mut self.0[function as usize][block as usize];
-        *times = times.saturating_add(invocations as u64);
+    /// Adds executions of a block.
+    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber, executions: Executions) {
+        self.0[function as usize][block as usize].add(executions);
     }
 
-    /// Returns the number of times that invocations executed a block.
-    pub(crate) fn times(&self, BlockNumber { function, block }: BlockNumber) -> u64 {
-        self.0.get(function as usize).map_or(0, |blocks| blocks[block as usize])
+    /// Returns the executions of a block.
+    pub(crate) fn of(&self, BlockNumber { function, block }: BlockNumber) -> Executions {
+        self.0.get(function as usize).map_or_else(Executions::default, |blocks| blocks[block as usize])
     }
 
+    /// Returns true if some invocation executed a block, or may have executed it.
     pub(crate) fn contains(&self, block: BlockNumber) -> bool {
-        self.times(block) > 0
+        self.of(block).possible > 0
     }
 }
 

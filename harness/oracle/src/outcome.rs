@@ -513,7 +513,7 @@ impl std::fmt::Display for CauseKind {
             CauseKind::PossibleRace => {
                 "a possible data race: Assay does not follow the order that atomics or barriers may give"
             }
-            CauseKind::Sample => "depends on workgroups outside the interpreted subset",
+            CauseKind::Sample => "depends on invocations outside the interpreted subset",
         })
     }
 }

@@ -306,6 +306,16 @@ impl Program {
             || self.builtins.iter().any(|(builtin, ..)| is_laid_out(builtin))
     }
 
+    /// Returns true if the invocations of a workgroup can be interpreted one without the others: no
+    /// barrier waits for them or orders their accesses, no operation takes values of several, and they
+    /// are those of a plain compute shader. Memory that they share is accessed by atomics, or by one of
+    /// them alone: anything else is a data race.
+    pub fn has_independent_invocations(&self) -> bool {
+        let communicates = |inst: &Inst| matches!(inst, Inst::Barrier { .. } | Inst::Fence { .. });
+        let is_plain = self.rate.is_none() && !self.tiled && self.parameters.is_none();
+        is_plain && !self.uses_subgroups() && !self.code.iter().any(communicates)
+    }
+
     /// Returns true if subgroups may have another size than the device's usual one: Vulkan,
     /// "Varying Subgroup Size".
     pub fn varies_subgroup_size(&self) -> bool {

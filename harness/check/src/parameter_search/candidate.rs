@@ -39,6 +39,8 @@ pub(super) struct Score {
     pub(super) covered: bool,
     /// Share of elements that could come out wrong, in thousandths, up to what suffices.
     pub(super) share: u64,
+    /// If the instructions are judged: tenths of them that are certainly executed.
+    pub(super) certain: u64,
     /// Set if these elements differ in their values ([`Writes::is_varied`]).
     pub(super) varied: bool,
     /// Share of planted errors that would be noticed, in hundredths, up to what suffices

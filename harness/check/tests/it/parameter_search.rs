@@ -299,6 +299,26 @@ fn heavy_candidates_are_interpreted_at_last() {
     assert!(chosen.ends_with("=256"), "{chosen}");
 }
 
+/// A workgroup takes too much work; a few of its invocations do not.
+#[test]
+fn a_part_of_a_very_heavy_workgroup_is_checked() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(16, 16) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = id.y * 32u + id.x;
+            var sum = 0.0;
+            for (var i = 0u; i < 6000u; i++) { sum = max(sum, f32((at * 7919u + i * 104729u) % 1000003u) * 0.5); }
+            data[at] = sum;
+        }";
+    let options = Options { groups: Some([2, 2, 1]), rounds: 1, ..Options::default() };
+    let (chosen, result) = searched(text, &options);
+    let chosen = chosen.expect("a check of all invocations takes minutes").to_string();
+    assert!(chosen.contains("--sample"), "{chosen}");
+    let part = result.sampled.expect("a part of the invocations");
+    let checked = part.workgroups * part.invocations.expect("a part of each workgroup");
+    assert_eq!((result.status, part.of, result.elements_checked), (Status::Pass, 4, checked), "{result:?}");
+    assert!(result.is_meaningful(), "{result:?}");
+}
+
 /// The index is the result of a function with several permitted values, so that workgroups may write
 /// one element.
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of checks of a subset of workgroups.
+//! Tests of checks of a subset of the invocations.
 
 use crate::support::{SyntheticTarget, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Options};
@@ -30,7 +30,7 @@ fn a_workgroup_subset_is_checked_and_reported() {
     let check = Check::new(&shader, &flat()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
-        let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+        let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, invocations: None, elements_beyond: 60 * 32 });
         assert_eq!(with(&result), (Status::Pass, sampled, 4 * 32, 0));
         assert_eq!(result.instructions % 4, 0);
     });
@@ -48,7 +48,7 @@ fn only_writable_elements_count_as_outside_the_subset() {
         "@group(0) @binding(1) var<storage, read> given: array<u32>;
          @compute",
     );
-    let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+    let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, invocations: None, elements_beyond: 60 * 32 });
     assert_eq!(with(&spoilt(&text, &flat(), |_| {})), (Status::Pass, sampled, 4 * 32, 0));
 }
 
@@ -61,9 +61,35 @@ fn a_failure_in_the_subset_is_confirmed_with_all_workgroups() {
     // seed is fixed.
     let result = spoil(63 * 32 + 5);
     assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 1, 64 * 32));
-    assert!(result.notes.iter().any(|note| note.contains("all workgroups were checked")), "{:?}", result.notes);
+    assert!(result.notes.iter().any(|note| note.contains("all invocations were checked")), "{:?}", result.notes);
     assert_eq!(result.sampled, None);
     assert_eq!(spoil(32 + 5).status, Status::Pass);
+}
+
+/// The invocations of a workgroup do not communicate, so that a few of them stand for it.
+#[test]
+fn some_invocations_of_a_workgroup_are_checked() {
+    let few = Options { checked_invocations: Some(16), ..flat() };
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &few).unwrap();
+    let sampled = WorkgroupSubset { workgroups: 1, of: 64, invocations: Some(16), elements_beyond: 64 * 32 - 16 };
+    on_each_driver(|target| {
+        assert_eq!(with(&check.run(target).unwrap()), (Status::Pass, Some(sampled), 16, 0));
+    });
+    let spoil = |element: usize| {
+        spoilt(SHADER, &few, move |output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[4 * element] ^= 1)
+    };
+    // The first and the last invocation of the first workgroup are in every subset.
+    for element in [0, 31] {
+        let result = spoil(element);
+        assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 1, 64 * 32));
+    }
+    assert_eq!(spoil(32).status, Status::Pass);
+    // Invocations that wait for each other are interpreted together.
+    let waiting = SHADER.replace("data[id.x] =", "workgroupBarrier(); data[id.x] =");
+    let result = spoilt(&waiting, &few, |_| {});
+    let sampled = WorkgroupSubset { workgroups: 1, of: 64, invocations: None, elements_beyond: 63 * 32 };
+    assert_eq!(with(&result), (Status::Pass, Some(sampled), 32, 0));
 }
 
 #[test]

@@ -230,12 +230,12 @@ pub(super) struct DispatchArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=u64::from(u32::MAX)))]
     pub(super) rounds: Option<u32>,
 
-    /// Interpret a subset of about N invocations, by whole workgroups, if the dispatch is too large
-    /// to interpret whole
+    /// Interpret a subset of about N invocations, if the dispatch is too large to interpret whole
     ///
-    /// The device runs the whole dispatch. If the subset does not permit an element, Assay
-    /// interprets all workgroups, unless that would take too long. Elements that only other
-    /// workgroups write are not checked.
+    /// The subset has whole workgroups, or where N is less than one and its invocations do not
+    /// communicate, parts of some. The device runs the whole dispatch. If the subset does not permit
+    /// an element, Assay interprets all invocations, unless that would take too long. Elements that
+    /// only other invocations write are not checked.
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
     pub(super) sample: Option<u64>,
 

@@ -56,14 +56,23 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     let (size, groups) = shape(program, dispatch);
     let lanes = product(size);
     if let Some(only) = &dispatch.only {
-        let last = only.last().copied().unwrap_or(0);
-        if last >= product(groups) || !only.is_sorted_by(|a, b| a < b) {
-            let what = format!("a sample of workgroups that ends with number {last}, of {}", product(groups));
+        let last = only.workgroups.last().copied().unwrap_or(0);
+        if last >= product(groups) || !only.workgroups.is_sorted_by(|a, b| a < b) {
+            let what = format!("a subset of workgroups that ends with number {last}, of {}", product(groups));
             return Err(RunError::Dispatch(what));
         }
+        let local = only.local.as_deref().unwrap_or_default();
+        let last = local.last().copied().unwrap_or(0);
+        if u64::from(last) >= lanes.max(1) || !local.is_sorted_by(|a, b| a < b) {
+            let what = format!("a subset of invocations that ends with local index {last}, of {lanes}");
+            return Err(RunError::Dispatch(what));
+        }
+        if only.local.is_some() && !program.has_independent_invocations() {
+            return Err(RunError::Dispatch("a subset of invocations that communicate with the others".into()));
+        }
     }
-    let run = dispatch.only.as_ref().map_or_else(|| product(groups), |only| only.len() as u64);
-    let found = lanes.saturating_mul(run);
+    let all = lanes.saturating_mul(product(groups));
+    let found = dispatch.only.as_ref().map_or(all, |only| only.invocations(lanes));
     let limit = limits.invocations.min(NUMBERED);
     if found > limit {
         return Err(RunError::TooLarge { what: "invocations", found, limit });
@@ -75,7 +84,6 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     if !subgroup.is_power_of_two() || subgroup > 128 {
         return Err(RunError::Dispatch(format!("a subgroup size of {subgroup}; it is a power of two from 1 to 128")));
     }
-    let all = lanes.saturating_mul(product(groups));
     if let SubgroupLayout::Recorded(seats) = &dispatch.layout
         && (seats.len() as u64 != all || seats.iter().any(|seat| seat.place >= subgroup))
     {
@@ -347,13 +355,13 @@ impl<'a> Run<'a> {
     /// Returns the number of workgroups that run.
     pub(super) fn group_count(&self) -> u64 {
         let all = || self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
-        self.dispatch.only.as_ref().map_or_else(all, |only| only.len() as u64)
+        self.dispatch.only.as_ref().map_or_else(all, |only| only.workgroups.len() as u64)
     }
 
     /// The number of a workgroup, counted along x, then y, then z. `place` is its index among those
     /// that are run.
     pub(super) fn group_number(&self, place: u64) -> u64 {
-        self.dispatch.only.as_ref().map_or(place, |only| only[place as usize])
+        self.dispatch.only.as_ref().map_or(place, |only| only.workgroups[place as usize])
     }
 
     /// The id of a workgroup, by its number.
@@ -387,13 +395,17 @@ impl<'a> Run<'a> {
             let lanes = self.columns.first().map_or(0, |column| column.bits.len());
             self.tangles.begin(lanes, self.program.reconverges);
         }
-        let list: Vec<u32> = (0..self.lanes as u32).collect();
-        let lanes = Lanes { list: &list, all: true };
+        let all: Vec<u32> = (0..self.lanes as u32).collect();
+        let lanes = Lanes { list: &all, all: true };
         for inst in &self.program.fresh {
             let _nothing_stops = self.execute(inst, lanes);
         }
         self.builtins();
         self.arguments();
+        let lanes = match self.dispatch.only.as_ref().and_then(|only| only.local.as_deref()) {
+            None => lanes,
+            Some(local) => Lanes { list: local, all: local.len() == self.lanes },
+        };
         let _given_up = self.call(self.program.entry, lanes);
         self.end_orders_of_group();
     }

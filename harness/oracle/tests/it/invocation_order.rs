@@ -3,8 +3,8 @@
 
 use crate::support::*;
 use assay_oracle::{
-    AtomicExecution, AtomicHistory, AtomicOrder, CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program,
-    Slot, SpecValues, Standing,
+    AtomicExecution, AtomicHistory, AtomicOrder, CauseKind, Dispatch, Expected, FaultKind, InvocationSubset, Limits,
+    Outcome, Program, Slot, SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
@@ -394,7 +394,7 @@ fn the_order_of_the_interpretation_determines_the_results_that_depend_on_it() {
     assert!(!outcome.depends_on_order());
     let program = Program::new(&append, "main", &SpecValues::new()).expect("a program");
     let bindings = [(Slot::new(0, 0), words(&[5])), (Slot::new(0, 1), words(&[9; 4]))].into();
-    let (only, atomic_order) = (Some(vec![1]), AtomicOrder::Interpreted);
+    let (only, atomic_order) = (Some(InvocationSubset::of_workgroups([1])), AtomicOrder::Interpreted);
     let dispatch = Dispatch { groups: [2, 1, 1], bindings, only, atomic_order, ..Dispatch::default() };
     let outcome = program.run(&dispatch, &Limits::default()).expect("an outcome");
     assert_eq!(exact(&outcome, 1)[2..], [5, 8]);

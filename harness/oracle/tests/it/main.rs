@@ -10,6 +10,7 @@ mod float_sets;
 mod image_sampling;
 mod integer_programs;
 mod invocation_order;
+mod invocation_subsets;
 mod kernels;
 mod multisampled_images;
 mod no_wrap;

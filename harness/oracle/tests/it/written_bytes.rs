@@ -82,7 +82,7 @@ fn atomics_are_writes_unless_they_surely_change_nothing() {
 fn a_part_of_the_workgroups_writes_its_part() {
     let outcome = ran("out[g.x] = g.x; atomicAdd(&atomics[1], 1u);", |dispatch| {
         dispatch.groups = [16, 1, 1];
-        dispatch.only = Some(vec![0, 7]);
+        dispatch.only = Some(assay_oracle::InvocationSubset::of_workgroups([0, 7]));
     });
     assert_eq!(written(&outcome, 1), [0, 1, 2, 3, 28, 29, 30, 31]);
     let out = &outcome.memory[&Slot::new(0, 1)];

@@ -340,8 +340,9 @@ impl Run<'_> {
         let is_certain = !self.in_doubt && !self.forks.is_weak(lane);
         let in_interpreted_order =
             self.dispatch.atomic_order == AtomicOrder::Interpreted && !matches!(kind, Kind::Float(_)) && is_certain;
-        if object != 1 && self.dispatch.only.is_some() && !in_interpreted_order {
-            // The accesses of other workgroups are not seen, not even the writes.
+        // The accesses of other invocations are not seen, not even the writes.
+        let is_partial = self.dispatch.only.as_ref().is_some_and(|only| object != 1 || only.local.is_some());
+        if is_partial && !in_interpreted_order {
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
             if changes {
                 self.objects[object].write(offset, size, 0, AbstractValue::Unknown(cause), cause);

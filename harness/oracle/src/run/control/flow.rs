@@ -10,7 +10,7 @@
 use crate::abstract_value::AbstractValue;
 use crate::control_flow::{Decider, Edge, End, Function};
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
-use crate::executed_blocks::BlockNumber;
+use crate::executed_blocks::{BlockNumber, Executions};
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::expr::build::bound_of_any;
@@ -68,7 +68,12 @@ impl<'a> Run<'a> {
             let number = block;
             let block = &function.blocks[number as usize];
             self.count(&list, block.code.len(), block.at)?;
-            self.executed.insert(BlockNumber { function: callee, block: number }, list.len());
+            let certain = match self.in_doubt {
+                true => 0,
+                false => list.iter().filter(|lane| !self.forks.is_weak(**lane as usize)).count(),
+            };
+            let executions = Executions { possible: list.len() as u64, certain: certain as u64 };
+            self.executed.insert(BlockNumber { function: callee, block: number }, executions);
             if self.is_repetition((call, number), &list, &waiting.0) {
                 return Err(self.never_ends(list[0] as usize));
             }
