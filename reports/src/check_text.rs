@@ -41,8 +41,9 @@ pub fn text(check: &CheckResult) -> String {
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
     let part = check.sampled.map_or_else(String::new, |part| {
-        let each =
-            part.invocations.map_or_else(String::new, |each| format!("{} in each of ", counted(each, "invocation")));
+        let within = if part.workgroups == 1 { "in" } else { "in each of" };
+        let each = part.invocations.map(|each| format!("{} {within} ", counted(each, "invocation")));
+        let each = each.unwrap_or_default();
         format!(", a subset of {each}{} of {} workgroups", group_digits(part.workgroups), group_digits(part.of))
     });
     _ = writeln!(out, "{style}{:?}{style:#} {}: {}", check.status, check.name, check.conclusion());

@@ -1,10 +1,12 @@
 //! Memory by which the invocations of a shader may observe each other.
 
+use crate::instrument::is_uniform;
 use crate::memory_access::{Access, AccessPlace, SharedMemory};
 use crate::operand_guards::has_guard;
 use crate::own_elements::OwnElements;
 use assay_oracle::{FaultKind, PossibleFault, Slot};
 use assay_spirv::Module;
+use assay_spirv::module::Instruction;
 use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::Op;
 use std::collections::BTreeSet;
@@ -19,7 +21,8 @@ pub(crate) struct Communication<'a> {
     /// Memory that the shader reads and writes, without that of which each invocation accesses its own
     /// elements only; `None` if that is not known.
     memory: Option<Vec<SharedMemory>>,
-    has_barrier: bool,
+    /// Set if some invocation may not reach a barrier at which others wait.
+    may_miss_barrier: bool,
     /// All accesses to memory that several invocations may access.
     accesses: Vec<Access>,
 }
@@ -50,12 +53,19 @@ impl<'a> Communication<'a> {
             });
             communicating.flat_map(|((one, _), (other, _))| [one.clone(), other.clone()]).collect()
         });
-        let has_barrier = instructions().any(|i| i.op == Some(Op::ControlBarrier));
+        let is_barrier = |i: &Instruction<'_>| i.op == Some(Op::ControlBarrier);
+        let reach_all = usage.as_ref().is_some_and(|usage| {
+            let function = module.functions().iter().find(|function| function.id == usage.function);
+            let within = function.into_iter().flat_map(|f| module.instructions_in(f.instructions.clone()));
+            let ends = within.filter(|i| matches!(i.op, Some(Op::Return | Op::Unreachable | Op::Kill)));
+            ends.count() <= 1 && instructions().filter(is_barrier).all(|i| is_uniform(module, usage, i.index))
+        });
+        let may_miss_barrier = !reach_all && instructions().any(|i| is_barrier(&i));
         if size == [1; 3] {
             // There is no other invocation.
-            return Communication { module, memory: Some(Vec::new()), has_barrier: false, accesses };
+            return Communication { module, memory: Some(Vec::new()), may_miss_barrier: false, accesses };
         }
-        Communication { module, memory, has_barrier, accesses }
+        Communication { module, memory, may_miss_barrier, accesses }
     }
 
     /// Returns the places at which the shader may access a binding; `None` if they are not known.
@@ -68,7 +78,7 @@ impl<'a> Communication<'a> {
 
     /// Returns true if guards exclude all undefined behaviour, because no invocation observes another one.
     pub(crate) fn can_exclude_all(&self) -> bool {
-        !self.has_barrier && self.memory.as_ref().is_some_and(Vec::is_empty)
+        !self.may_miss_barrier && self.memory.as_ref().is_some_and(Vec::is_empty)
     }
 
     /// Returns true if guards exclude undefined behaviour of this kind at this instruction.
@@ -131,7 +141,9 @@ mod tests {
         assert_eq!(excludes("var at = g.x; out[at] = 1; at += 1u; out[at] = out[at] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[i] = out[i] + x[i];"), [false, false, true]);
         assert_eq!(excludes("group_sum = x[i]; out[i] = group_sum;"), [false, true, false]);
-        assert_eq!(excludes("workgroupBarrier(); out[i] = x[i];"), [false, true, true]);
+        assert_eq!(excludes("workgroupBarrier(); out[i] = x[i];"), [true; 3]);
+        assert_eq!(excludes("if i == 0 { workgroupBarrier(); } out[i] = x[i];"), [false, true, true]);
+        assert_eq!(excludes("if i == 0 { return; } workgroupBarrier(); out[i] = x[i];"), [false, true, true]);
         // An invocation alone observes no other.
         assert_eq!(excludes_in([1; 3], "workgroupBarrier(); out[i] = out[i + 1u];"), [true; 3]);
     }

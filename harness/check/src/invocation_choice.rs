@@ -20,6 +20,7 @@ pub(crate) struct DispatchShape {
 }
 
 impl DispatchShape {
+    /// Returns the shape of a program's dispatch.
     pub(crate) fn new(setup: &DispatchSetup, program: &Program) -> DispatchShape {
         let is_divisible = program.has_independent_invocations();
         DispatchShape { groups: product(setup.groups), local: product(setup.local), is_divisible }
@@ -36,9 +37,8 @@ impl DispatchShape {
         subset.map_or(all, |subset| subset.invocations(self.local))
     }
 
-    /// Chooses at least a number of invocations, spread over the dispatch: whole workgroups, or if that
-    /// would be more than one of them has and the workgroups are divisible, parts. `None` if that
-    /// would be all of them.
+    /// Chooses at least a number of invocations, spread over the dispatch: whole workgroups, or for fewer
+    /// invocations than a divisible workgroup has, parts of some. `None` if that would be all of them.
     pub(crate) fn choose(&self, invocations: u64, seed: u64) -> Option<InvocationSubset> {
         let wanted = invocations.max(self.least());
         if wanted >= self.local {

@@ -582,14 +582,15 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the parameters of a candidate, with a subset of the invocations if a check of all would take
-    /// too much work.
+    /// too much work, and these are independent: of others, a subset says less.
     fn with_subset(&self, candidate: &Candidate) -> ChosenParameters {
         let chosen = candidate.chosen.clone();
-        if candidate.work <= CHECKED_WORK || self.options.checked_invocations.is_some() {
-            return chosen;
-        }
         let groups = product(chosen.groups.unwrap_or(self.check.setup.groups));
         let shape = DispatchShape { groups, ..DispatchShape::new(&self.check.setup, &self.check.program) };
+        let is_given = self.options.checked_invocations.is_some();
+        if candidate.work <= CHECKED_WORK || !shape.is_divisible || is_given {
+            return chosen;
+        }
         let affordable = u128::from(shape.count(None)) * u128::from(CHECKED_WORK) / u128::from(candidate.work);
         let affordable = u64::try_from(affordable).unwrap_or(u64::MAX);
         // A check refuses a workgroup that takes more.
@@ -807,10 +808,8 @@ impl<'a> Search<'a> {
             // The interpreted workgroups stand for all.
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
-            let part = shape.local
-                / only.as_ref().and_then(|only| only.local.as_ref()).map_or(shape.local, |local| local.len() as u64);
-            frequent
-                .extend(self.check.program.executed_at_least((Writes::FEW / part.max(1)).max(1), &outcome.executed));
+            let often = (Writes::FEW * interpreted).div_ceil(groups * shape.local).max(1);
+            frequent.extend(self.check.program.executed_at_least(often, &outcome.executed));
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
             let outside = round_compared.writable_outside;

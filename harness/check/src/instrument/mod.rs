@@ -68,7 +68,7 @@ mod undef_analysis;
 
 pub(crate) use probes::JudgedProbe;
 pub use store_probes::ElementStore;
-pub(crate) use subgroup_probes::SubgroupPlace;
+pub(crate) use subgroup_probes::{SubgroupPlace, is_uniform};
 
 use emit::Recorder;
 use load_probes::LoadProbe;

@@ -47,7 +47,7 @@ pub(super) fn is_subgroup_operation(op: Op) -> bool {
 
 /// Returns whether all invocations that execute an instruction of the entry point do so together,
 /// and once.
-pub(super) fn is_uniform(module: &Module, usage: &EntryPointUses, at: InstructionIndex) -> bool {
+pub(crate) fn is_uniform(module: &Module, usage: &EntryPointUses, at: InstructionIndex) -> bool {
     // Kernels have unstructured control flow.
     let shader = usage.model == Some(ExecutionModel::GLCompute);
     let Some(function) = module.function_at(at).filter(|f| shader && f.id == usage.function) else { return false };

@@ -201,7 +201,10 @@ fn a_dispatch_that_does_not_end_is_a_timeout_with_evidence() {
     let output = assay(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(output.code, 1, "{output:?}");
     assert_eq!(result(dir.path()).status, Status::Timeout);
-    assert!(output.stdout.contains("Timeout ") && output.stdout.contains("a subset of 1 of 60,000"), "{output:?}");
+    assert!(
+        output.stdout.contains("Timeout ") && output.stdout.contains("a subset of 16 invocations in 1 of 60,000"),
+        "{output:?}"
+    );
     assert_eq!(output.stderr, "");
     is_evidence(dir.path(), Status::Timeout);
 }
