@@ -200,11 +200,17 @@ impl<'a> Check<'a> {
 
     /// As [`Check::permitted`], with the error of the oracle.
     pub(crate) fn interpret(&self, dispatch: &Dispatch) -> Result<Outcome, RunError> {
-        // A failure in a subset was confirmed by interpreting all workgroups, so later runs do so
-        // too.
+        // A failure in a subset is confirmed by interpreting all invocations, and later runs do so too. The
+        // subset is there because that takes long, which must not hide the failure.
         let all = self.sample.is_some() && dispatch.only.is_none();
-        let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
-        self.program.run(dispatch, &limits)
+        let long = Limits {
+            invocations: u64::MAX,
+            blocks_per_group: u64::MAX,
+            work_per_group: u64::MAX,
+            time: self.limits.time.saturating_mul(10),
+            ..self.limits
+        };
+        self.program.run(dispatch, if all { &long } else { &self.limits })
     }
 
     /// Measures the mutation score of a dispatch and those of later rounds, with their order of atomics,
