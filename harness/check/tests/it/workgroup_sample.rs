@@ -92,6 +92,32 @@ fn some_invocations_of_a_workgroup_are_checked() {
     assert_eq!(with(&result), (Status::Pass, Some(sampled), 32, 0));
 }
 
+/// The work of a workgroup is beyond its limit and that of the checked part within it. The limit must not
+/// turn a wrong element into an error.
+#[test]
+fn a_failure_in_a_part_of_a_heavy_workgroup_is_confirmed_with_all_invocations() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = id.x;
+            for (var i = 0u; i < 3000u; i++) { sum = sum * 5u + i; }
+            data[id.x] = sum;
+        }";
+    let limits = Limits { work_per_group: 1 << 21, ..Limits::default() };
+    let options =
+        Options { groups: Some([2, 1, 1]), checked_invocations: Some(16), rounds: 1, limits, ..Options::default() };
+    let shader = wgsl(text);
+    let whole = Options { checked_invocations: None, ..options.clone() };
+    let refused = Check::new(&shader, &whole).unwrap().run(&SyntheticTarget::spoilt(|_| {}));
+    assert!(refused.unwrap_err().to_string().contains("endlessly"));
+    let spoil = |element: usize| {
+        spoilt(text, &options, move |output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[4 * element] ^= 1)
+    };
+    let result = spoil(63);
+    assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 1, 128));
+    let result = spoil(64);
+    assert_eq!((result.status, result.elements_checked), (Status::Pass, 16), "the second workgroup is not checked");
+}
+
 #[test]
 fn a_race_outside_the_subset_is_not_a_device_failure() {
     // A workgroup inside the subset and one outside it write the same words.
