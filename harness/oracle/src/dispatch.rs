@@ -210,6 +210,18 @@ impl Robustness {
     }
 }
 
+/// Permitted results of an instruction that an interpretation follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FollowedResults {
+    /// All of them, so that the outcome tells what the specification permits.
+    #[default]
+    All,
+    /// One of them, near the middle. A result on which the specification places no requirement is what the
+    /// host's arithmetic gives, or 0. Every branch is decided, and the outcome tells what a device is likely to
+    /// execute. It permits and proves nothing.
+    One,
+}
+
 /// Effect of bit-preserving operations (loads, stores, copies, selections, phis, calls, composites,
 /// shuffles, ..) on floats: Vulkan, "Precision and Operation of SPIR-V Instructions".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -322,6 +334,8 @@ pub struct Dispatch {
     pub only: Option<InvocationSubset>,
     /// Order of the atomics that are not ordered among each other.
     pub atomic_order: AtomicOrder,
+    /// The permitted results of instructions that are followed.
+    pub results: FollowedResults,
     /// Set if benign races are not faults: racing plain stores of one value to one location, which
     /// store that value ([`Outcome::benign_races`](crate::Outcome::benign_races)).
     pub benign_races: bool,
@@ -347,6 +361,7 @@ impl Default for Dispatch {
             kernel: None,
             only: None,
             atomic_order: AtomicOrder::Any,
+            results: FollowedResults::default(),
             benign_races: false,
         }
     }

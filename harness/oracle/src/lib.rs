@@ -239,8 +239,8 @@ pub use atomic_history::{AtomicExecution, AtomicHistory, AtomicOrder};
 pub use coverage::{Coverage, SkippedCode};
 pub use decode::folded;
 pub use dispatch::{
-    Buffer, Copies, Dispatch, Filtering, Image, InvocationSubset, Limits, Offsets, Resource, RobustAlignment,
-    Robustness, Slot, SpecValues, Tile,
+    Buffer, Copies, Dispatch, Filtering, FollowedResults, Image, InvocationSubset, Limits, Offsets, Resource,
+    RobustAlignment, Robustness, Slot, SpecValues, Tile,
 };
 pub use error::{Place, ProgramError, RunError};
 pub use executed_blocks::ExecutedBlocks;

@@ -40,6 +40,7 @@ use std::rc::Rc;
 
 pub use spec_constant_op::folded;
 pub(crate) use support::{Group, group};
+pub(crate) use verify::written as written_registers;
 
 /// Largest number of registers of a program; more would exceed every limit of state.
 const REGISTERS: u64 = 1 << 20;

@@ -87,7 +87,7 @@ pub(super) fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
 
 /// Returns the ranges of registers that an instruction writes, apart from local variables behind a
 /// pointer and those of called functions.
-pub(super) fn written(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
+pub(crate) fn written(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     match inst {
         Inst::Copy { dst, n, .. }

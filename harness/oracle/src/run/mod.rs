@@ -14,6 +14,7 @@ mod kernel;
 pub(crate) mod lanes;
 mod memory;
 mod moves;
+mod one_result;
 mod parallel;
 mod sampling;
 mod setup;
@@ -22,7 +23,7 @@ mod work;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
-use crate::dispatch::{Copies, Dispatch, Limits, Slot};
+use crate::dispatch::{Copies, Dispatch, FollowedResults, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::executed_blocks::ExecutedBlocks;
 use crate::expr_bound::ExprBound;
@@ -57,7 +58,7 @@ pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Re
     let deadline = setup::deadline(limits.time);
     let mut usual = once(program, dispatch, limits, deadline, Reading::Usual)?;
     let differ = usual.readings_differ || dispatch.copies == Copies::Assume;
-    if !differ || usual.work.endless {
+    if !differ || usual.work.endless || dispatch.results == FollowedResults::One {
         return Ok(usual.finish(None));
     }
     // The readings differ somewhere: run again in the lenient reading.
@@ -247,6 +248,9 @@ impl Run<'_> {
                 self.moved_by(inst, lanes);
             }
             Inst::Float { float_op, dst, args } => self.float(*float_op, *dst, args, lanes),
+        }
+        if self.dispatch.results == FollowedResults::One {
+            self.keep_one_result(inst, lanes);
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod kernels;
 mod multisampled_images;
 mod no_wrap;
 mod nondeterministic_choices;
+mod one_result;
 mod parallel_workgroups;
 mod pointer_values;
 mod random_modules;
