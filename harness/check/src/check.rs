@@ -15,7 +15,7 @@ use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle};
-use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_events::{CheckResult, DeviceInfo, FaultExclusion, Status};
 use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
 };
@@ -343,7 +343,7 @@ impl<'a> Check<'a> {
     /// Returns the reason, as a clause, why the end of the driver would not be a fault of the device: the
     /// interpreted dispatch may have undefined behaviour.
     pub(crate) fn excuse_of(&self, outcome: &Outcome) -> Option<String> {
-        Some(self.described_fault(outcome.possible_faults.first()?, false).clause())
+        Some(self.described_fault(outcome.possible_faults.first()?, None).clause())
     }
 
     /// Returns a warning on a branch or selection that depends on a value that was never written.
@@ -361,12 +361,16 @@ impl<'a> Check<'a> {
     }
 
     /// Returns a possible fault with its location.
-    pub(crate) fn described_fault(&self, fault: &PossibleFault, is_guardable: bool) -> assay_events::PossibleFault {
+    pub(crate) fn described_fault(
+        &self,
+        fault: &PossibleFault,
+        excluded_by: Option<FaultExclusion>,
+    ) -> assay_events::PossibleFault {
         let kind = fault.kind.map(|kind| kind.to_string());
         let is_inside = (fault.at.instruction.0 as usize) < self.shader.source.module.len();
         let by_atomic =
             is_inside && DataFlow::new(&self.shader.source.module).has_place_by_atomic(fault.at.instruction);
-        assay_events::PossibleFault { place: self.shader.location(fault.at), kind, is_guardable, by_atomic }
+        assay_events::PossibleFault { place: self.shader.location(fault.at), kind, excluded_by, by_atomic }
     }
 
     /// Returns whether an invocation of the checked workgroups executes an instruction; true if that is

@@ -11,8 +11,8 @@
 //! 7. compare with the expectations of the case file.
 
 use crate::chosen_parameters::{AvoidedFault, FaultText, LACKS_ORDER};
-use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
+use crate::defined_variant::DefinedVariants;
 use crate::expectation::InterpretedRound;
 use crate::fault_kinds::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults, on_one_line};
 use crate::infinite_constants::infinite_constant;
@@ -25,7 +25,8 @@ use crate::timed_target::TimedTarget;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{
-    CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, Writes, group_digits,
+    CheckResult, ExecutedInstructions, FaultExclusion, SkippedCode, Status, UndeterminedElements, UnjudgedRound,
+    Writes, group_digits,
 };
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
@@ -74,7 +75,7 @@ pub(crate) struct CheckRun<'a> {
     whole_rounds: u32,
     /// Output of the last judged round.
     output: Option<BTreeMap<Slot, Vec<u8>>>,
-    communication: Communication<'a>,
+    variants: DefinedVariants<'a>,
 }
 
 /// A run with the contents that it left.
@@ -182,7 +183,7 @@ impl<'a> CheckRun<'a> {
             benign_race: None,
             whole_rounds: 0,
             output: None,
-            communication: Communication::find(&check.shader.source.module, &check.setup.entry, check.setup.size()),
+            variants: DefinedVariants::new(check),
         }
     }
 
@@ -273,7 +274,7 @@ impl<'a> CheckRun<'a> {
             return Err(RoundEnd::Skipped);
         }
         if let (false, Some(fault)) = (outcome.benign_races.is_empty(), outcome.possible_faults.first()) {
-            let fault = check.described_fault(fault, false);
+            let fault = check.described_fault(fault, None);
             self.skip(number, format!("was not run because the shader races and may have {fault}"));
             return Err(RoundEnd::Skipped);
         }
@@ -534,15 +535,17 @@ impl<'a> CheckRun<'a> {
     /// Keeps the first instruction that may have undefined behaviour, or the first one that no guard
     /// excludes.
     fn count_possible_faults(&mut self, outcome: &Outcome) {
-        let is_guardable = |fault: &&PossibleFault| self.communication.can_exclude(fault);
+        // The less is excluded, the worse: by guards, by atomic accesses, not at all.
+        let severity = |by: Option<FaultExclusion>| by.map_or(2, |by| u8::from(by == FaultExclusion::AtomicAccesses));
         let faults = &outcome.possible_faults;
-        let Some(worst) = faults.iter().find(|fault| !is_guardable(fault)).or(faults.first()) else { return };
+        let all = faults.iter().map(|fault| (fault, self.variants.excluding(fault)));
+        let Some((worst, excluded_by)) = all.rev().max_by_key(|(_, by)| severity(*by)) else { return };
         let is_shared_race =
             |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace) && self.check.accesses_workgroup(fault.at);
         self.possible_race = self.possible_race.or(faults.iter().find(is_shared_race).map(|fault| fault.at));
-        let is_guardable = is_guardable(&worst);
-        if self.result.possible_fault.as_ref().is_none_or(|known| known.is_guardable && !is_guardable) {
-            self.result.possible_fault = Some(self.check.described_fault(worst, is_guardable));
+        let is_worse = |known: &assay_events::PossibleFault| severity(excluded_by) > severity(known.excluded_by);
+        if self.result.possible_fault.as_ref().is_none_or(is_worse) {
+            self.result.possible_fault = Some(self.check.described_fault(worst, excluded_by));
         }
     }
 

@@ -106,7 +106,7 @@ impl AvoidedFault {
     /// Returns the access out of bounds that a check cannot rule out, if its instructions could not be checked
     /// by themselves for that.
     pub(crate) fn possible(fault: &PossibleFault) -> Option<AvoidedFault> {
-        let is_access = fault.kind == Some(FaultKind::OutOfBounds.to_string()) && !fault.is_guardable;
+        let is_access = fault.kind == Some(FaultKind::OutOfBounds.to_string()) && fault.excluded_by.is_none();
         is_access.then(|| AvoidedFault {
             fault: format!("Assay cannot rule out an access out of bounds at {}, {UNDEFINED}", fault.place),
             details: None,

@@ -45,7 +45,9 @@ impl<'a> Communication<'a> {
             let memories: Option<Vec<_>> = wanted.map(|one| Some((one.memory.as_ref()?, is_own(one)))).collect();
             Some(memories?.into_iter().flat_map(|(all, own)| all.iter().map(move |one| (one.clone(), own))).collect())
         };
-        let memory = all(|one| one.reads).zip(all(|one| one.writes)).map(|(read, written)| {
+        let reads_nothing = !accesses.iter().any(|one| one.reads);
+        let written = if reads_nothing { Some(BTreeSet::new()) } else { all(|one| one.writes) };
+        let memory = all(|one| one.reads).zip(written).map(|(read, written)| {
             let pairs = read.iter().flat_map(|one| written.iter().map(move |other| (one, other)));
             let is_private = |own, (one, other): (&SharedMemory, &SharedMemory)| own && one.variable == other.variable;
             let communicating = pairs.filter(|((one, is_own), (other, other_is_own))| {
@@ -76,6 +78,23 @@ impl<'a> Communication<'a> {
         Some(places?.into_iter().filter_map(|(is_there, place)| is_there.then_some(place)).collect())
     }
 
+    /// Returns true if some invocation may not reach a barrier at which others wait.
+    pub(crate) fn may_miss_barrier(&self) -> bool {
+        self.may_miss_barrier
+    }
+
+    /// Returns true if an instruction accesses memory by which invocations may observe each other.
+    pub(crate) fn is_observed(&self, i: &Instruction<'_>) -> bool {
+        Access::of(self.module, *i).iter().any(|access| !self.is_private(access))
+    }
+
+    /// Returns true if invocations do not observe each other by the memory of an access.
+    fn is_private(&self, access: &Access) -> bool {
+        let observes =
+            |memory: &SharedMemory| self.memory.as_ref().is_none_or(|all| all.iter().any(|of| of.overlaps(memory)));
+        access.memory.as_ref().is_some_and(|all| !all.iter().any(observes))
+    }
+
     /// Returns true if guards exclude all undefined behaviour, because no invocation observes another one.
     pub(crate) fn can_exclude_all(&self) -> bool {
         !self.may_miss_barrier && self.memory.as_ref().is_some_and(Vec::is_empty)
@@ -86,13 +105,7 @@ impl<'a> Communication<'a> {
         use FaultKind::{DataRace, OutOfBounds};
         match fault.kind {
             // An access at an unknown place may race, too.
-            Some(OutOfBounds | DataRace) => {
-                let accesses = Access::of(self.module, self.module.instruction(fault.at.instruction));
-                let observes = |memory: &SharedMemory| {
-                    self.memory.as_ref().is_none_or(|all| all.iter().any(|of| of.overlaps(memory)))
-                };
-                accesses.iter().all(|access| access.memory.as_ref().is_some_and(|all| !all.iter().any(observes)))
-            }
+            Some(OutOfBounds | DataRace) => !self.is_observed(&self.module.instruction(fault.at.instruction)),
             None => self.can_exclude_all(),
             Some(kind) => has_guard(kind),
         }

@@ -212,7 +212,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
             let what = match (undefined.count, possible) {
                 (0, None) => "the shader has no undefined behaviour with these inputs".to_owned(),
                 (0, Some(possible)) => {
-                    let possible = check.described_fault(&possible, false);
+                    let possible = check.described_fault(&possible, None);
                     format!("with these inputs Assay cannot rule out {possible}")
                 }
                 (1.., _) => format!(

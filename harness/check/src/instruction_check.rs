@@ -8,7 +8,7 @@
 //! operands. Loads, stores and control flow are not checked.
 //!
 //! If the shader may have undefined behaviour, which would make every record right, the variants
-//! are those of a shader with guards ([`crate::operand_guards`]), run with robust buffer access.
+//! are those of a shader without it ([`crate::defined_variant`]), run with robust buffer access.
 //!
 //! A variant records some of the instructions, since drivers take long to compile many stores. Their
 //! number follows from the time that the last variant took. Once one has taken long, the loops of the
@@ -17,10 +17,9 @@
 //! executed.
 
 use crate::check::Check;
-use crate::communication::Communication;
+use crate::defined_variant::DefinedVariants;
 use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument, name};
 use crate::observed_choices::VariantRun;
-use crate::operand_guards;
 use crate::rolled_loops::rolled;
 use crate::status;
 use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
@@ -101,12 +100,8 @@ impl Check<'_> {
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let device_time = result.times.wall - result.times.check;
-        // A benign race permits a QualityWarning at best. Of a subset of the invocations, guards must exclude
-        // the undefined behaviour of the others.
         let module = &self.shader.source.module;
-        let communication = || Communication::find(module, &self.setup.entry, self.setup.size());
-        let is_whole = !self.benign_races && (self.sample.is_none() || communication().can_exclude_all());
-        let is_exact = self.setup.rules == Specification::Vulkan && self.expectations.is_empty() && is_whole;
+        let is_exact = self.setup.rules == Specification::Vulkan && self.expectations.is_empty();
         if !is_open {
             return;
         }
@@ -114,7 +109,7 @@ impl Check<'_> {
             () if !writes => Some("the shader wrote too few elements"),
             () if device_time > SLOW[1] => Some("a variant would take the device too long"),
             () if self.benign_races => Some("with a benign race they prove nothing"),
-            () if !is_exact => Some("that is done for whole dispatches under Vulkan's rules without expectations"),
+            () if !is_exact => Some("that is done under Vulkan's rules without expectations"),
             () => None,
         };
         if let Some(why) = obstacle {
@@ -135,23 +130,17 @@ impl Check<'_> {
         if rounds.is_empty() {
             return;
         }
+        let defined = DefinedVariants::new(self);
         let guarded = match &result.possible_fault {
-            Some(fault) => {
-                let guarded = match &fault.kind {
-                    _ if fault.is_guardable => operand_guards::guarded(module),
-                    // The place of the access is open, so that invocations may race there with any guard.
-                    Some(_) => Err("no guard excludes a race there".to_owned()),
-                    None => Err("no guard excludes it".to_owned()),
-                };
-                Some((fault.to_string(), fault.clause(), guarded))
-            }
+            Some(fault) => Some((fault.to_string(), fault.clause(), fault.excluded_by)),
             None if self.sample.is_some() => {
                 let fault = "undefined behaviour of invocations outside of the subset".to_owned();
                 let clause = format!("the shader may have {fault}");
-                Some((fault, clause, operand_guards::guarded(module)))
+                Some((fault, clause, defined.excluding_all()))
             }
             None => None,
         };
+        let guarded = guarded.map(|(fault, clause, by)| (fault, clause, by, defined.variant(by)));
         let variants = match &guarded {
             None => Variants { of: module, robustness: self.robustness },
             Some((.., Ok(guarded))) => {
@@ -161,7 +150,7 @@ impl Check<'_> {
                 };
                 Variants { of: guarded, robustness }
             }
-            Some((_, clause, Err(why))) => {
+            Some((_, clause, _, Err(why))) => {
                 result.notes.push(format!(
                     "the instructions were not checked by themselves, which would prove nothing: {clause}, and {why}"
                 ));
@@ -175,13 +164,11 @@ impl Check<'_> {
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
         let advice = self.advice(" (--patience 4 permits more)").unwrap_or_default();
-        result
-            .notes
-            .extend(some(&late, &format!("for which {} s did not suffice{advice}", self.variants_time().as_secs())));
-        if let (Some((fault, ..)), true) = (&guarded, traced.results > 0) {
+        result.notes.extend(some(&late, &format!("for which the time did not suffice{advice}")));
+        if let (Some((fault, _, Some(by), _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
-                "Assay does not know enough to rule out {fault}, so it checked the instructions in a variant with guards \
-                 that exclude it"
+                "Assay does not know enough to rule out {fault}, so it checked the instructions in a variant with \
+                 {by}, which exclude it"
             ));
         }
         if doubt.is_some() {
@@ -231,7 +218,9 @@ impl Check<'_> {
                 continue;
             }
             // The next variant takes at most about as long as the last one, for as many instructions.
-            if started.elapsed() + last > self.variants_time() {
+            // Few instructions make no verdict, which is worth twice the time.
+            let time = self.variants_time() * if found.traced.is_meaningful() { 1 } else { 2 };
+            if started.elapsed() + last > time {
                 found.late = rest.iter().map(|index| self.titled(variants.of, *index)).collect();
                 break;
             }

@@ -235,12 +235,32 @@ pub struct PossibleFault {
     /// Kind of undefined behaviour: `data race`; `None` if it may be any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Set if a variant of the shader with guards excludes its undefined behaviour, and that of all
-    /// other instructions.
-    pub is_guardable: bool,
+    /// Means by which a variant of the shader excludes its undefined behaviour, and that of all other
+    /// instructions; `None` if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excluded_by: Option<FaultExclusion>,
     /// Set if the place that it accesses depends on the result of an atomic.
     #[serde(default, skip_serializing_if = "crate::skip::is_false")]
     pub by_atomic: bool,
+}
+
+/// Means by which a variant of a shader has no undefined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultExclusion {
+    /// Operands with which an instruction is undefined are replaced.
+    Guards,
+    /// Beside that, invocations access the memory that they share by atomics.
+    AtomicAccesses,
+}
+
+impl std::fmt::Display for FaultExclusion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FaultExclusion::Guards => "guards",
+            FaultExclusion::AtomicAccesses => "guards and atomic accesses to memory that invocations share",
+        })
+    }
 }
 
 impl PossibleFault {

@@ -33,7 +33,8 @@ pub use event::{
 };
 pub use example_call::ExampleCall;
 pub use executed_instructions::{
-    ExecutedInstructions, MutationScore, PlantedErrors, PossibleFault, SkippedCode, TracedInstructions, says_enough,
+    ExecutedInstructions, FaultExclusion, MutationScore, PlantedErrors, PossibleFault, SkippedCode, TracedInstructions,
+    says_enough,
 };
 pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};

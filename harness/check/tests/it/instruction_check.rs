@@ -2,7 +2,7 @@
 
 use crate::support::{SpoiltRecords, on_each_driver, wgsl};
 use assay_check::{CheckSession, Options, SessionOutput};
-use assay_events::{CheckResult, Status};
+use assay_events::{CheckResult, FaultExclusion, Status};
 use assay_exec::Target;
 use assay_oracle::Slot;
 use assay_precision::Specification;
@@ -145,10 +145,10 @@ fn records_that_prove_nothing_are_not_made() {
     });
 }
 
-/// The others may have undefined behaviour, but not in a variant with guards, unless they may observe each
-/// other.
+/// The others may have undefined behaviour, but not in a variant with guards, and with atomic accesses if they
+/// may observe each other.
 #[test]
-fn instructions_of_a_dispatch_are_judged_by_a_subset_if_invocations_are_independent() {
+fn instructions_of_a_dispatch_are_judged_by_a_subset() {
     let options = Options { checked_invocations: Some(64), rounds: 1, ..Options::default() };
     let traced = |text: &str, target: &dyn Target| {
         let mut session = CheckSession::new(wgsl(text), options.clone());
@@ -160,7 +160,7 @@ fn instructions_of_a_dispatch_are_judged_by_a_subset_if_invocations_are_independ
     let neighbours = NOISE.replace("data[id.x] = sqrt(sum);", "data[id.x] = sum + data[(id.x + 128u) % 256u];");
     on_each_driver(|target| {
         assert_eq!(traced(NOISE, target), (Status::Pass, true));
-        assert_eq!(traced(&neighbours, target), (Status::Undetermined, false));
+        assert_eq!(traced(&neighbours, target), (Status::Pass, true));
     });
 }
 
@@ -175,7 +175,10 @@ fn instructions_are_judged_with_guards_if_an_index_is_undetermined() {
         let result = checked(&text, None, target);
         assert_eq!(result.status, Status::Pass, "{result:?}");
         let fault = result.possible_fault.as_ref().expect("the index is undetermined");
-        assert!(fault.is_guardable && fault.place.contains("table[u32(sum * 1e6)]"), "{fault:?}");
+        assert!(
+            fault.excluded_by == Some(FaultExclusion::Guards) && fault.place.contains("table[u32(sum * 1e6)]"),
+            "{fault:?}"
+        );
         let has_guards = |note: &String| note.contains("a variant with guards") && note.contains(&fault.place);
         assert!(result.notes.iter().any(has_guards), "{result:?}");
         assert!(result.notes.iter().any(|note| note.starts_with("ran with robust access")), "{result:?}");
@@ -212,17 +215,41 @@ fn executions_without_a_record_are_not_judged() {
     });
 }
 
-/// No guard excludes a race, after which a record may differ from the operand.
+/// After a race a record may differ from the operand, but atomic accesses do not race.
 #[test]
-fn instructions_are_not_judged_if_invocations_may_race() {
+fn instructions_are_judged_with_atomic_accesses_if_invocations_may_race() {
     let text = NOISE.replace("data[id.x] = sqrt(sum)", "data[u32(sum * 10.0)] = sqrt(sum) + data[id.x]");
+    on_each_driver(|target| {
+        let result = checked(&text, None, target);
+        assert_eq!(result.status, Status::Pass, "{result:?}");
+        let fault = result.possible_fault.as_ref().expect("the index is undetermined");
+        assert_eq!(fault.excluded_by, Some(FaultExclusion::AtomicAccesses), "{result:?}");
+        let has_atomics = |note: &String| note.contains("atomic accesses to memory") && note.contains(&fault.place);
+        assert!(result.notes.iter().any(has_atomics), "{result:?}");
+        let wrong = checked(&text, Some("ulp:100@Sqrt"), target);
+        assert_eq!((wrong.status, wrong.blamed.len()), (Status::Fail, 1), "{wrong:?}");
+        assert!(wrong.blamed[0].place.contains("sqrt(sum)"), "{wrong:?}");
+    });
+}
+
+/// Texels have no atomic accesses.
+#[test]
+fn instructions_are_not_judged_if_invocations_may_race_in_an_image() {
+    let text = NOISE
+        .replace("fn noise", "@group(0) @binding(1) var image: texture_storage_2d<r32float, read_write>;\nfn noise")
+        .replace(
+            "data[id.x] = sqrt(sum)",
+            "let near = textureLoad(image, vec2(id.x, 0u)).x;
+            textureStore(image, vec2(u32(sum * 10.0), 0u), vec4(near));
+            data[id.x] = sqrt(sum) + near",
+        );
     on_each_driver(|target| {
         for mutation in [Some("ulp:100@Sqrt"), None] {
             let result = checked(&text, mutation, target);
             assert_eq!((result.status, &result.traced), (Status::Undetermined, &None), "{result:?}");
             let fault = result.possible_fault.as_ref().expect("the index is undetermined");
             let proves_nothing = |note: &String| note.contains("would prove nothing") && note.contains(&fault.place);
-            assert!(!fault.is_guardable && result.notes.iter().any(proves_nothing), "{result:?}");
+            assert!(fault.excluded_by.is_none() && result.notes.iter().any(proves_nothing), "{result:?}");
         }
     });
 }

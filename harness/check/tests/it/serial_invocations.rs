@@ -1,8 +1,8 @@
 //! Shaders whose invocations race: a variant executes them one after another.
 
-use crate::support::{SyntheticTarget, concluded, wgsl};
+use crate::support::{SyntheticTarget, concluded, on_each_driver, wgsl};
 use assay_check::{Check, CheckSession, Mutation, Options, ShaderSource};
-use assay_events::Status;
+use assay_events::{Status, TracedInstructions};
 use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
 use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
@@ -43,19 +43,27 @@ fn a_shader_that_races_is_checked_one_invocation_after_another() {
 }
 
 /// Agents read a trail at places that the permitted sine leaves open, and others write it.
-#[test]
-fn a_shader_that_may_race_is_checked_one_invocation_after_another() {
-    let session = searched(
-        "@group(0) @binding(0) var<storage, read_write> trail: array<f32>;
+fn agents(trail: &str, read: &str, write: &str) -> CheckSession {
+    searched(&format!(
+        "@group(0) @binding(0) var{trail};
         @group(0) @binding(1) var<storage, read_write> agents: array<f32>;
         @group(0) @binding(2) var<uniform> size: u32;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            if id.x >= arrayLength(&agents) || size == 0u { return; }
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            if id.x >= arrayLength(&agents) || size == 0u {{ return; }}
             let angle = fract(abs(sin(agents[id.x] * 12.5)) * 43758.5453);
             let at = min(u32(angle * f32(size)), size - 1u);
-            agents[id.x] = angle + trail[at] * 0.25;
-            trail[min(id.x, size - 1u)] = angle;
-        }",
+            agents[id.x] = angle + {read} * 0.25;
+            {write};
+        }}"
+    ))
+}
+
+#[test]
+fn texels_that_may_race_are_checked_one_invocation_after_another() {
+    let session = agents(
+        " trail: texture_storage_2d<r32float, read_write>",
+        "textureLoad(trail, vec2(at, 0u)).x",
+        "textureStore(trail, vec2(min(id.x, size - 1u), 0u), vec4(angle))",
     );
     let result = concluded(&session, &SyntheticTarget::default());
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
@@ -65,6 +73,21 @@ fn a_shader_that_may_race_is_checked_one_invocation_after_another() {
             && reason.contains("; with invocations executed one after another, "),
         "{reason}"
     );
+}
+
+/// Buffers have atomic accesses, with which the instructions are checked by themselves. Invocations race with
+/// most other sizes.
+#[test]
+fn buffers_that_may_race_are_checked_with_atomic_accesses() {
+    let mut session =
+        agents("<storage, read_write> trail: array<f32>", "trail[at]", "trail[min(id.x, size - 1u)] = angle");
+    session.diagnosis.trace = true;
+    on_each_driver(|target| {
+        let result = concluded(&session, target);
+        assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+        assert!(result.traced.as_ref().is_some_and(TracedInstructions::is_meaningful), "{result:?}");
+        assert!(result.notes.iter().any(|note| note.contains("guards and atomic accesses")), "{result:?}");
+    });
 }
 
 #[test]
