@@ -60,6 +60,7 @@ mod candidate_faults;
 mod contents;
 mod effort;
 mod growth;
+mod likely_execution;
 mod loops;
 mod mode_rounds;
 mod modes;
@@ -72,8 +73,8 @@ mod stages;
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, SearchExtent};
-use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
+use crate::defined_variant::DefinedVariants;
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::instrument::computations;
 use crate::invocation_choice::{DispatchShape, product};
@@ -83,7 +84,8 @@ use crate::provenance::{DataFlow, Provenance};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{
-    AtomicOrder, Coverage, Dispatch, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
+    AtomicOrder, Coverage, Dispatch, FaultKind, FollowedResults, Limits, Outcome, Robustness, RunError, Slot,
+    SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
@@ -265,6 +267,10 @@ pub(crate) fn search_until(
     if best.score.defined == search.rounds {
         best = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?;
     }
+    let is_open = best.score.defined == search.rounds && best.score.judged < Judged::Output;
+    let likely = if is_open { likely_execution::search((check, options, target), &mut effort, &best)? } else { None };
+    let executes_more = likely.is_some();
+    best = likely.unwrap_or(best);
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
     // others give varied values, or notice more planted errors.
@@ -275,7 +281,7 @@ pub(crate) fn search_until(
         (best.score.varied, best.score.noticed, best.score.busy) > (before.varied, before.noticed, before.busy);
     let chosen = search.with_subset(&best);
     let is_other = chosen != ChosenParameters::default();
-    let is_better = is_other && best.score > before && says_something && (says_more || !was_enough);
+    let is_better = is_other && (executes_more || best.score > before && says_something && (says_more || !was_enough));
     let faulty: u32 = effort.faults.values().sum();
     let most = effort.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
     let obstacle = most.map(|(kind, number)| {
@@ -431,6 +437,8 @@ struct Search<'a> {
     undecided_blocks: u64,
     /// Order of atomics in which candidates are interpreted.
     atomic_order: AtomicOrder,
+    /// As [`Dispatch::results`].
+    results: FollowedResults,
     /// Invocations of a candidate that are interpreted.
     invocations: u64,
     rounds: u32,
@@ -450,7 +458,7 @@ struct Search<'a> {
     has_defined: bool,
     /// Number of candidates from which one is good that is not sound ([`Score::is_sound`]).
     unsound_from: u32,
-    communication: Communication<'a>,
+    variants: DefinedVariants<'a>,
     /// Parameters that the options leave open.
     parameters: Vec<Parameter>,
     /// Integers in data that atomics increase or decrease.
@@ -497,6 +505,7 @@ impl<'a> Search<'a> {
             heavy: BTreeMap::new(),
             undecided_blocks: UNDECIDED_BLOCKS,
             atomic_order: AtomicOrder::Any,
+            results: FollowedResults::All,
             invocations: INVOCATIONS,
             rounds: options.rounds.clamp(1, ROUNDS),
             has_sizes: false,
@@ -507,7 +516,7 @@ impl<'a> Search<'a> {
             reads_beyond_buffers: false,
             has_defined: false,
             unsound_from: u32::MAX,
-            communication: Communication::find(&check.shader.source.module, &check.setup.entry, check.setup.size()),
+            variants: DefinedVariants::new(check),
             parameters,
             counters,
             sizes: ChosenParameters::default(),
@@ -635,6 +644,9 @@ impl<'a> Search<'a> {
     /// values of their own and by enough of the planted errors. A shader may write one value, or
     /// hide errors, whatever its parameters are, so that this is not sought for long.
     fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
+        if self.results == FollowedResults::One {
+            return score.judged == Judged::Instructions && score.instructions.0 >= likely_execution::ENOUGH;
+        }
         let is_sound = score.is_sound() || self.effort.candidates >= self.unsound_from;
         score.defined == self.rounds && score.has_one_in(n) && is_sound && score.covered
     }
@@ -732,7 +744,7 @@ impl<'a> Search<'a> {
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
         let (mut fitted, mut written) = (0, 0);
         let (mut least_written, mut most_written) = (u64::MAX, 0);
-        let (mut doubtful, mut gives_up) = (false, false);
+        let mut gives_up = false;
         let (mut compared, mut run) = (Comparison::default(), 0u64);
         let rounds = self.rounds.max(setup.modes());
         let mut candidate = Candidate { score, ..unusable(chosen) };
@@ -751,6 +763,7 @@ impl<'a> Search<'a> {
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
             setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
             dispatch.only.clone_from(&only);
+            dispatch.results = self.results;
             self.effort.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
             if self.check.records_layout() && self.check.program.uses_subgroups() {
                 // Stands for the layout that the device will show.
@@ -807,7 +820,8 @@ impl<'a> Search<'a> {
             self.collides |= outcome.possible_faults.iter().any(|fault| fault.kind == Some(FaultKind::DataRace));
             // The interpreted workgroups stand for all.
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
-            doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
+            candidate.is_doubtful |=
+                outcome.possible_faults.iter().any(|fault| self.variants.excluding(fault).is_none());
             let often = (Writes::FEW * interpreted).div_ceil(groups * shape.local).max(1);
             frequent.extend(self.check.program.executed_at_least(often, &outcome.executed));
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
@@ -841,7 +855,7 @@ impl<'a> Search<'a> {
         let did_much = coverage.did_much(most_written);
         let is_frequent = 2 * frequent.intersection(&self.computations).count() > self.computations.len();
         let gives_enough = most_written >= Writes::FEW || writes_enough || is_frequent;
-        let runs = (writes_enough && (covers || gives_up) || did_much && gives_enough) && !doubtful;
+        let runs = (writes_enough && (covers || gives_up) || did_much && gives_enough) && !candidate.is_doubtful;
         let magnitude = run.checked_ilog2().unwrap_or(0);
         score.thorough = if score.narrow == 0 { magnitude } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
@@ -857,6 +871,7 @@ impl<'a> Search<'a> {
             self.unsound_from = self.unsound_from.min(self.effort.candidates + SOUND_CANDIDATES);
         }
         let is_sound = score.judged == Judged::Output && score.varied && score.defined == self.rounds;
+        let is_sound = is_sound && self.results == FollowedResults::All;
         if let Some(mut dispatch) = first.filter(|_| is_sound) {
             dispatch.atomic_order = AtomicOrder::Interpreted;
             let MeasuredScore { score: mutations, cost } =
@@ -868,8 +883,12 @@ impl<'a> Search<'a> {
                 score.judged = if runs { Judged::Instructions } else { Judged::Little };
             }
         }
-        if score.judged == Judged::Instructions {
-            let tenths = |number: u64| (10 * number + instructions / 2) / instructions.max(1);
+        let tenths = |number: u64| (10 * number + instructions / 2) / instructions.max(1);
+        let is_likely = self.results == FollowedResults::One;
+        if is_likely {
+            score.judged = if runs { Judged::Instructions } else { Judged::Little };
+        }
+        if score.judged == Judged::Instructions || is_likely {
             score.instructions = (tenths(executed), magnitude.min(MAGNITUDE));
             score.certain = tenths(certain);
         }

@@ -114,6 +114,8 @@ pub(super) struct Candidate {
     pub(super) faults: Vec<FaultKind>,
     /// Set if other parameters are not expected to avoid any of the kept faults.
     pub(super) has_inherent_faults: bool,
+    /// Set if it may have undefined behaviour that no variant excludes ([`crate::defined_variant`]).
+    pub(super) is_doubtful: bool,
     /// Place of the first fault.
     pub(super) faulty: Option<Place>,
     /// End of the accesses beyond each buffer, in bytes.
@@ -179,6 +181,7 @@ pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
         mutations: None,
         faults: Vec::new(),
         has_inherent_faults: false,
+        is_doubtful: false,
         faulty: None,
         reach,
         image_reach,

@@ -82,7 +82,7 @@ impl Search<'_> {
         // An access that may be out of bounds is at a place that is not determined.
         let is_open = |fault: &&PossibleFault| {
             matches!(fault.kind, Some(FaultKind::DataRace | FaultKind::OutOfBounds))
-                && !self.communication.can_exclude(fault)
+                && !self.variants.communication.can_exclude(fault)
         };
         if let Some(race) = faults.iter().find(is_open) {
             let executed = check.program.coverage(&outcome.executed).executed;
@@ -141,7 +141,7 @@ impl Search<'_> {
         match fault.memory {
             Some(FaultMemory::Workgroup) => self.is_inherent(fault),
             Some(FaultMemory::Binding(slot, _)) => {
-                self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
+                self.variants.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
             }
             _ => false,
         }

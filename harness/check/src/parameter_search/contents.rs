@@ -43,6 +43,16 @@ pub(super) enum SmallData {
     Parts,
 }
 
+impl SmallData {
+    fn contents(self) -> String {
+        match self {
+            SmallData::Integers => one_of(["1", "2", "3", "4", "5", "6", "7", "8"]),
+            SmallData::Numbers => SMALL.to_owned(),
+            SmallData::Parts => PARTS.to_owned(),
+        }
+    }
+}
+
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
@@ -209,15 +219,12 @@ impl Search<'_> {
         setup.descriptors.iter().filter(is_open).map(binding_name).collect()
     }
 
-    /// Gives all open data small contents.
+    /// Gives all data whose contents are open or small these contents.
     pub(super) fn set_small(&self, chosen: &mut ChosenParameters, data: SmallData) {
+        let all = [SmallData::Integers, SmallData::Numbers, SmallData::Parts].map(SmallData::contents);
+        chosen.inputs.retain(|(_, contents)| !all.contains(contents));
         let names = self.data(chosen);
-        let contents = match data {
-            SmallData::Integers => one_of(["1", "2", "3", "4", "5", "6", "7", "8"]),
-            SmallData::Numbers => SMALL.to_owned(),
-            SmallData::Parts => PARTS.to_owned(),
-        };
-        self.set_data(chosen, &names, &contents);
+        self.set_data(chosen, &names, &data.contents());
     }
 
     /// Gives data small contents, or pairs of simple halves where the shader unpacks their integers.

@@ -15,10 +15,14 @@ use assay_exec::Descriptor;
 use assay_oracle::Slot;
 use assay_precision::Scalar;
 use assay_spirv::reflect::DescriptorKind;
+use std::collections::BTreeSet;
 
-/// Largest number of integers, and of floats outside of matrices, in one buffer. A larger one holds
+/// Largest number of integers, and of floats outside of matrices, in one buffer. Arrays in a larger one hold
 /// data.
 const PARAMETERS: usize = 128;
+
+/// Largest number of components of a vector.
+const COMPONENTS: u64 = 4;
 
 /// Largest number of elements of matrices in one buffer.
 const MATRIX_ELEMENTS: usize = 1024;
@@ -141,6 +145,8 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
     let mut parameters = Vec::new();
     let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), (block, is_data), bytes| {
         let (mut integers, mut floats, mut matrices, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        // Parameters that are no elements of arrays, with the paths of their vectors, and the paths of arrays.
+        let (mut outside_arrays, mut arrays) = (Vec::new(), BTreeSet::new());
         walk_scalars(block, bytes, &mut |element, steps| {
             let is_member = || steps.iter().all(|step| matches!(step, PathStep::Member(..)));
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
@@ -161,10 +167,17 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                 () if is_integer => (&mut integers, PARAMETERS),
                 () => (&mut floats, PARAMETERS),
             };
-            let is_count = is_integer
+            let is_count = is_data
+                && is_integer
                 && (is_counter
                     || is_member() && branches.of(module, memory, block, element.offset) == Provenance::Control);
-            if (found.len() <= most || is_count) && is_listed(slot, element.offset) {
+            let (last, whole) = steps.split_last().map_or((None, steps), |(last, whole)| (Some(last), whole));
+            // A component of a vector is the last step, as an element of an array of scalars is.
+            let is_element = matches!(last, Some(PathStep::Index(COMPONENTS..)));
+            arrays.extend(is_element.then(|| path_text(whole)));
+            let is_alone =
+                !is_data && !in_matrix && !is_element && !whole.iter().any(|step| matches!(step, PathStep::Index(_)));
+            if (found.len() <= most || is_count || is_alone) && is_listed(slot, element.offset) {
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
                 // A single value has no path.
@@ -182,10 +195,21 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                 let name = format!("{prefix}{path}");
                 let parameter = Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple };
                 counts.extend(is_count.then(|| parameter.clone()));
+                outside_arrays.extend(is_alone.then(|| (path_text(whole), parameter.clone())));
                 found.push(parameter);
             }
         });
-        let integers = if is_data || integers.len() > PARAMETERS { counts } else { integers };
+        // The path of a member is that of its structure, which is no array.
+        let in_array = |whole: &String, p: &Parameter| p.name.ends_with(']') && arrays.contains(whole);
+        outside_arrays.retain(|(whole, parameter)| !in_array(whole, parameter));
+        let outside_arrays = outside_arrays.into_iter().map(|(_, parameter)| parameter);
+        let (alone_integers, alone_floats): (Vec<_>, Vec<_>) = outside_arrays.partition(Parameter::is_integer);
+        let integers = match () {
+            () if is_data => counts,
+            () if integers.len() > PARAMETERS => alone_integers,
+            () => integers,
+        };
+        let floats = if floats.len() > PARAMETERS { alone_floats } else { floats };
         let limits = [(integers, PARAMETERS), (floats, PARAMETERS), (matrices, MATRIX_ELEMENTS)];
         parameters.extend(limits.into_iter().filter(|(found, most)| found.len() <= *most).flat_map(|(found, _)| found));
     };

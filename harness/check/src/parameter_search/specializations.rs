@@ -151,7 +151,7 @@ fn choices(module: &Module, open: &[SpecConstant]) -> Vec<Specs> {
 }
 
 /// Returns the options of a check with the given values and what a candidate permits.
-fn specialised_options(options: &Options, Candidate { chosen, .. }: &Candidate, specs: &Specs) -> Options {
+pub(super) fn specialised_options(options: &Options, Candidate { chosen, .. }: &Candidate, specs: &Specs) -> Options {
     let mut options = Options { robustness: chosen.robustness.or(options.robustness), ..options.clone() };
     options.benign_races |= chosen.benign_races;
     options.specs.extend(specs.iter().cloned());
