@@ -410,10 +410,16 @@ impl<'a> Facts<'a> {
     /// parameter or another instruction that is not a step of the derivation.
     pub(crate) fn origin(&self, word: u32) -> Option<Instruction<'a>> {
         let mut at = self.module.definition_of(word)?;
+        // A pointer that was loaded leads to other memory.
+        let is_pointer = |i: &Instruction<'_>| {
+            let ty = i.result_type().and_then(|word| self.module.type_declared(word));
+            ty.is_some_and(|ty| self.module.pointer(ty).is_some())
+        };
         // Definitions precede uses except for phis, which end the walk. The bound is for invalid
         // modules.
         for _ in 0..1_000 {
             let next = match at.op? {
+                Op::Load if is_pointer(&at) => return Some(at),
                 Op::AccessChain
                 | Op::InBoundsAccessChain
                 | Op::PtrAccessChain
