@@ -52,7 +52,9 @@
 //! * with robustness, if reads leave buffers, as those of neighbours at the border of a grid do:
 //!   Direct3D and WebGPU define them. A write beyond a buffer is rather a mistake, and refused.
 //!
-//! At last, specialisation constants take values that exclude less code, if then more is executed.
+//! At last, specialisation constants take values that exclude less code, if then more is executed. If
+//! branches are undecided, candidates are interpreted with one result of each instruction
+//! ([`likely_execution`]).
 
 mod array_lengths;
 mod candidate;
@@ -214,7 +216,7 @@ pub(crate) fn search_until(
     let mut effort = Effort::new(end, on_candidate);
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
-        return Ok(ParameterSearch::NotNeeded);
+        return likely_execution::search_heavy((check, options, target), &mut effort);
     };
     if search.is_good(&given) {
         let executed = given.score.executed;
@@ -737,7 +739,8 @@ impl<'a> Search<'a> {
             work: if groups > 1 { self.candidate_work } else { u64::MAX },
             undecided_blocks: self.undecided_blocks,
             time: self.effort.end.saturating_duration_since(Instant::now()),
-            searches: 50,
+            // Each workgroup gets its share, which should not be nothing.
+            searches: groups.max(50),
             faults: 16,
             ..self.check.limits
         };

@@ -170,9 +170,12 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
     if other.score > one.score { other } else { one }
 }
 
+/// Faults of a candidate that does not fit the shader or the limits.
+pub(super) const UNUSABLE: Reverse<u64> = Reverse(u64::MAX);
+
 /// Returns a candidate that does not fit the shader or the limits.
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
-    let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
+    let score = Score { faults: UNUSABLE, elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     Candidate {
         chosen,

@@ -6,13 +6,13 @@
 //! with one result of each instruction ([`FollowedResults::One`]), which decides every branch, and takes the
 //! parameters with which most is executed.
 
-use super::candidate::{Candidate, Judged, Score};
+use super::candidate::{Candidate, Judged, Score, UNUSABLE, unusable};
 use super::effort::Effort;
 use super::specializations::specialised_options;
-use super::{COST, Search};
+use super::{COST, ParameterSearch, Search};
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::ChosenParameters;
+use crate::chosen_parameters::{ChosenParameters, SearchExtent};
 use crate::options::Options;
 use assay_exec::Target;
 use assay_oracle::{AtomicOrder, FollowedResults};
@@ -51,6 +51,10 @@ pub(super) fn search(
     if !says_more || found.chosen == given.chosen.as_start() {
         return Ok(None);
     }
+    if given.score.faults == UNUSABLE {
+        let chosen = ChosenParameters { specs, robustness, benign_races, ..found.chosen };
+        return Ok(Some(Candidate { chosen, ..found }));
+    }
     // The specification may permit an execution that leads to undefined behaviour, but not require it.
     (search.results, search.atomic_order) = (FollowedResults::All, AtomicOrder::Any);
     search.limit = search.effort.cost + LIKELY_COST;
@@ -62,4 +66,25 @@ pub(super) fn search(
     let judged = permitted.score.judged.max(Judged::Instructions);
     let score = Score { judged, instructions: found.score.instructions, ..permitted.score };
     Ok(Some(Candidate { chosen, score, ..permitted }))
+}
+
+/// Chooses parameters for a shader that takes too much work with all permitted results, as noise functions of
+/// wide sets do.
+///
+/// # Errors
+/// As [`super::search_parameters`].
+pub(super) fn search_heavy(
+    (check, options, target): (&Check<'_>, &Options, &dyn Target),
+    effort: &mut Effort<'_>,
+) -> Result<ParameterSearch, CheckError> {
+    let Some(found) = search((check, options, target), effort, &unusable(ChosenParameters::default()))? else {
+        return Ok(ParameterSearch::NotNeeded);
+    };
+    let extent = SearchExtent { candidates: effort.candidates, ..SearchExtent::default() };
+    Ok(ParameterSearch::Found(Box::new(ChosenParameters {
+        reason: "the interpretation of a workgroup takes too long".to_owned(),
+        has_given: options.gives_parameters(),
+        extent,
+        ..found.chosen
+    })))
 }

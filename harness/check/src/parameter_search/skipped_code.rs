@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 /// Values that the parameters of a branch take in turn.
 const VALUES: [u64; 4] = [1, 0, 4, 64];
 
-/// Largest number of parameters of a branch that take them.
+/// Largest number of integers and of floats of a branch that take them.
 const PARAMETERS: usize = 4;
 
 /// Largest number of candidates.
-const CANDIDATES: u32 = 24;
+const CANDIDATES: u32 = 32;
 
 /// A branch is of interest if it skips one in this many instructions.
 const SHARE: u64 = 32;
 
 impl Search<'_> {
-    /// Gives the integers from which the condition of a branch is computed other values, one at a time,
-    /// while the candidate then executes more and says no less: those of the branch that skips the most code
+    /// Gives the integers and floats from which the condition of a branch is computed other values, one at a
+    /// time, while the candidate then executes more and says no less: those of the branch that skips the most code
     /// first.
     pub(super) fn with_skipped_code(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         self.limit = self.limit.max(self.effort.cost + LAST_COST);
@@ -35,8 +35,11 @@ impl Search<'_> {
             && tried.insert(skipped.branch.instruction)
         {
             let sources = self.flow.sources(skipped.branch.instruction);
-            let decides = |p: &&Parameter| p.is_integer() && provenance(self.check, &sources, p) == Provenance::Operand;
-            let parameters: Vec<Parameter> = self.parameters.iter().filter(decides).take(PARAMETERS).cloned().collect();
+            let decides = |p: &&Parameter| !p.in_matrix && provenance(self.check, &sources, p) == Provenance::Operand;
+            let (integers, floats): (Vec<_>, Vec<_>) =
+                self.parameters.iter().filter(decides).cloned().partition(Parameter::is_integer);
+            let parameters: Vec<Parameter> =
+                integers.into_iter().take(PARAMETERS).chain(floats.into_iter().take(PARAMETERS)).collect();
             let changes =
                 VALUES.into_iter().flat_map(|value| parameters.iter().map(move |parameter| (parameter, value)));
             for (parameter, value) in changes {
