@@ -12,6 +12,7 @@
 //! | variable of a workgroup | zeros at first, since it may be read before it is written |
 //! | zeros stored to an array of a workgroup that is too large to be split | removed |
 //! | `OpControlBarrier` that some invocation may not reach | removed |
+//! | atomic of a narrow scope | the same with the scope of all that share the memory |
 //!
 //! # Limits
 //!
@@ -48,6 +49,7 @@ pub(crate) fn with_atomic_accesses(module: &Module, entry: &str, size: [u32; 3])
     for i in functions() {
         let words = match i.op {
             Some(Op::ControlBarrier) if communication.may_miss_barrier() => Vec::new(),
+            Some(op) if op.name().starts_with("OpAtomic") => accesses.widened(i),
             _ if is_access(&i) && (communication.is_observed(&i) || accesses.is_retyped(&i)) => accesses.access(i)?,
             _ => continue,
         };
@@ -151,6 +153,18 @@ impl<'a> AtomicAccesses<'a> {
 
     fn is_in_retyped(&self, pointer: u32) -> bool {
         base_variable(self.module, pointer).is_some_and(|(variable, _)| self.retyped.contains(&variable))
+    }
+
+    /// Returns the words of an atomic with the scope of the others: accesses from outside of a narrower one
+    /// would race.
+    fn widened(&mut self, i: Instruction<'_>) -> Vec<u32> {
+        let order = i.operand(0).map(|pointer| self.order(pointer));
+        let mut words = substituted(self.module, &i, i.words.to_vec(), &self.loaded);
+        let scope = if i.result().is_some() { 4 } else { 2 };
+        if let (Some([wide, _]), Some(scope)) = (order, words.get_mut(scope)) {
+            *scope = wide;
+        }
+        words
     }
 
     /// Returns the atomic accesses in place of a load, a store or a copy.

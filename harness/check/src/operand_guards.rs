@@ -18,9 +18,9 @@
 //!
 //! # Limits
 //!
-//! Guards exclude neither data races nor barriers in divergent control flow. Without memory by which
-//! invocations observe each other ([`Communication`]) they suffice for code that was not
-//! interpreted, too. Physical pointers, pointer arithmetic, and runtime arrays of descriptors have
+//! Guards exclude neither data races nor barriers in divergent control flow: atomic accesses do
+//! ([`crate::atomic_accesses`]). Without memory by which invocations observe each other
+//! ([`Communication`]) they suffice for code that was not interpreted, too. Physical pointers, pointer arithmetic, and runtime arrays of descriptors have
 //! no guard.
 //!
 //! [`Communication`]: crate::communication::Communication
