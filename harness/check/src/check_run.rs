@@ -183,7 +183,7 @@ impl<'a> CheckRun<'a> {
             benign_race: None,
             whole_rounds: 0,
             output: None,
-            variants: DefinedVariants::new(check),
+            variants: DefinedVariants::new(&check.shader.source.module, &check.setup),
         }
     }
 

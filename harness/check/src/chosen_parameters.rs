@@ -3,7 +3,7 @@
 use crate::CheckError;
 use crate::options::{BindingSource, ONE_OF, Options};
 use assay_case::{InputRange, Mixture};
-use assay_events::{PossibleFault, group_digits};
+use assay_events::{FaultExclusion, PossibleFault, group_digits};
 use assay_oracle::{FaultKind, Robustness};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -103,15 +103,25 @@ pub(crate) struct AvoidedFault {
 }
 
 impl AvoidedFault {
-    /// Returns the access out of bounds that a check cannot rule out, if its instructions could not be checked
-    /// by themselves for that.
-    pub(crate) fn possible(fault: &PossibleFault) -> Option<AvoidedFault> {
-        let is_access = fault.kind == Some(FaultKind::OutOfBounds.to_string()) && fault.excluded_by.is_none();
-        is_access.then(|| AvoidedFault {
-            fault: format!("Assay cannot rule out an access out of bounds at {}, {UNDEFINED}", fault.place),
-            details: None,
-            otherwise: "apart from that",
-        })
+    /// Returns a fault that a check cannot rule out and with which its verdict begins: an access out of bounds
+    /// that no variant excludes, if the verdict says little, or a data race, if the computations were checked with
+    /// atomic accesses.
+    pub(crate) fn possible(fault: &PossibleFault, says_little: bool, by_instructions: bool) -> Option<AvoidedFault> {
+        let is_of = |kind: FaultKind| fault.kind == Some(kind.to_string());
+        let (subject, otherwise) = match fault.excluded_by {
+            None if says_little && is_of(FaultKind::OutOfBounds) => ("an access out of bounds", "apart from that"),
+            // An access that may be out of bounds is at a place that is not determined, so that it may race.
+            // Places that an atomic returns differ, as those of appended elements.
+            Some(FaultExclusion::AtomicAccesses) if by_instructions && !fault.by_atomic => match () {
+                () if is_of(FaultKind::DataRace) || is_of(FaultKind::OutOfBounds) => {
+                    ("a data race", "with atomic accesses")
+                }
+                () => return None,
+            },
+            _ => return None,
+        };
+        let fault = format!("Assay cannot rule out {subject} at {}, {UNDEFINED}", fault.place);
+        Some(AvoidedFault { fault, details: None, otherwise })
     }
 }
 

@@ -8,17 +8,18 @@
 //! Both run with robust access.
 
 use crate::atomic_accesses::with_atomic_accesses;
-use crate::check::Check;
 use crate::communication::Communication;
+use crate::dispatch_setup::DispatchSetup;
 use crate::operand_guards::guarded;
 use assay_events::FaultExclusion;
 use assay_oracle::PossibleFault;
 use assay_spirv::Module;
 use std::cell::OnceCell;
 
-/// The variants of a checked shader.
+/// The variants of a shader in a dispatch.
 pub(crate) struct DefinedVariants<'a> {
-    check: &'a Check<'a>,
+    module: &'a Module,
+    setup: &'a DispatchSetup,
     pub(crate) communication: Communication<'a>,
     /// The variant with guards, or the reason why there is none.
     guarded: OnceCell<Result<Module, String>>,
@@ -27,10 +28,9 @@ pub(crate) struct DefinedVariants<'a> {
 }
 
 impl<'a> DefinedVariants<'a> {
-    pub(crate) fn new(check: &'a Check<'a>) -> DefinedVariants<'a> {
-        let (module, setup) = (&check.shader.source.module, &check.setup);
+    pub(crate) fn new(module: &'a Module, setup: &'a DispatchSetup) -> DefinedVariants<'a> {
         let communication = Communication::find(module, &setup.entry, setup.size());
-        DefinedVariants { check, communication, guarded: OnceCell::new(), atomic: OnceCell::new() }
+        DefinedVariants { module, setup, communication, guarded: OnceCell::new(), atomic: OnceCell::new() }
     }
 
     /// Returns the means that exclude a possible fault, and all other undefined behaviour that may follow
@@ -63,11 +63,11 @@ impl<'a> DefinedVariants<'a> {
     }
 
     fn guarded(&self) -> Result<&Module, &String> {
-        self.guarded.get_or_init(|| guarded(&self.check.shader.source.module)).as_ref()
+        self.guarded.get_or_init(|| guarded(self.module)).as_ref()
     }
 
     fn atomic(&self) -> Result<&Module, &String> {
-        let setup = &self.check.setup;
+        let setup = self.setup;
         let make = || with_atomic_accesses(self.guarded().map_err(Clone::clone)?, &setup.entry, setup.size());
         self.atomic.get_or_init(make).as_ref()
     }

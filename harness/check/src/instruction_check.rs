@@ -130,7 +130,7 @@ impl Check<'_> {
         if rounds.is_empty() {
             return;
         }
-        let defined = DefinedVariants::new(self);
+        let defined = DefinedVariants::new(module, &self.setup);
         let guarded = match &result.possible_fault {
             Some(fault) => Some((fault.to_string(), fault.clause(), fault.excluded_by)),
             None if self.sample.is_some() => {

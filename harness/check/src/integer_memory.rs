@@ -126,8 +126,11 @@ impl IntegerTypes<'_> {
         Ok(made)
     }
 
-    /// Returns the words of an access chain into a variable, with the type of the variable's; `None` for an
-    /// instruction that stays.
+    /// Returns the words of an access chain into a variable, which point to the new type of its part; `None` for
+    /// an instruction that stays.
+    ///
+    /// # Errors
+    /// The instruction uses a pointer into a variable in a way that fits floats only.
     fn adapted(
         &mut self,
         editor: &mut Editor<'_>,
@@ -141,7 +144,7 @@ impl IntegerTypes<'_> {
             Some(Op::Load | Op::Store | Op::CopyMemory | Op::ArrayLength | Op::EntryPoint | Op::Variable) => {
                 return Ok(None);
             }
-            // Debug information is no use.
+            // Debug information may name a variable.
             Some(Op::ExtInst) => return Ok(None),
             Some(op) if op.name().starts_with("OpAtomic") => {
                 let value = i.operands().iter().filter_map(|id| self.module.type_of(*id));

@@ -518,7 +518,7 @@ impl<'a> Search<'a> {
             reads_beyond_buffers: false,
             has_defined: false,
             unsound_from: u32::MAX,
-            variants: DefinedVariants::new(check),
+            variants: DefinedVariants::new(&check.shader.source.module, &check.setup),
             parameters,
             counters,
             sizes: ChosenParameters::default(),

@@ -426,8 +426,9 @@ impl CheckSession {
         let is_thin = |result: &CheckResult| {
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"))
         };
-        let possible = result.possible_fault.as_ref().filter(|_| result.status == Status::Pass && is_thin(result));
-        let possible = possible.and_then(AvoidedFault::possible);
+        let possible = result.possible_fault.as_ref().filter(|_| result.status == Status::Pass);
+        let possible =
+            possible.and_then(|fault| AvoidedFault::possible(fault, is_thin(result), result.traced.is_some()));
         let fault = avoided.or_else(fruitless_fault).or(possible);
         let is_mistaken = fault.is_some();
         if let Some(fault) = fault {

@@ -1,8 +1,8 @@
 //! Check of the instructions by themselves, for shaders whose output may be nearly anything.
 
-use crate::support::{SpoiltRecords, on_each_driver, wgsl};
+use crate::support::{SpoiltRecords, concluded, on_each_driver, wgsl};
 use assay_check::{CheckSession, Options, SessionOutput};
-use assay_events::{CheckResult, FaultExclusion, Status};
+use assay_events::{CheckResult, FaultExclusion, Status, TracedInstructions};
 use assay_exec::Target;
 use assay_oracle::Slot;
 use assay_precision::Specification;
@@ -229,6 +229,25 @@ fn instructions_are_judged_with_atomic_accesses_if_invocations_may_race() {
         let wrong = checked(&text, Some("ulp:100@Sqrt"), target);
         assert_eq!((wrong.status, wrong.blamed.len()), (Status::Fail, 1), "{wrong:?}");
         assert!(wrong.blamed[0].place.contains("sqrt(sum)"), "{wrong:?}");
+    });
+}
+
+/// A race that may be a mistake of the shader is the first thing that the verdict tells.
+#[test]
+fn a_race_that_only_atomic_accesses_exclude_is_named_first() {
+    let text = NOISE.replace("data[id.x] = sqrt(sum)", "data[min(u32(sum * 10.0), 255u)] = sqrt(sum) + data[id.x]");
+    let mut session = CheckSession::new(wgsl(&text), Options { rounds: 1, ..Options::default() });
+    session.diagnosis.trace = true;
+    on_each_driver(|target| {
+        let result = concluded(&session, target);
+        assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+        let reason = result.reason.as_deref().unwrap();
+        assert!(
+            reason.starts_with("Assay cannot rule out a data race at test.wgsl:")
+                && reason.contains("with atomic accesses"),
+            "{reason}"
+        );
+        assert!(result.traced.as_ref().is_some_and(TracedInstructions::is_meaningful), "{result:?}");
     });
 }
 

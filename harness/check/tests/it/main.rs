@@ -12,6 +12,7 @@ mod hollow;
 mod images;
 mod instruction_check;
 mod languages;
+mod likely_execution;
 mod multisampled;
 mod mutation_score;
 mod parameter_search;
