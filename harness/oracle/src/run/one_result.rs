@@ -119,11 +119,29 @@ fn host_result(op: Op, operands: &[f64]) -> Option<f64> {
 /// Returns a member near the middle: of the largest range, as zeros may be members by flushing only.
 fn middle(floats: &FloatSet) -> u64 {
     let format = floats.fmt.format();
-    let of = |range: RankRange| format.bits(range.lo + (range.hi - range.lo + 1) / 2);
+    let of = |range: RankRange| format.bits(range.lo.midpoint(range.hi));
     if floats.exact.is_none() && floats.lo <= floats.hi {
         return of(RankRange::new(floats.lo, floats.hi));
     }
     let set = floats.set();
     let largest = set.ranges().iter().copied().max_by_key(|range| range.hi.abs_diff(range.lo));
     largest.map_or_else(|| format.nan(), of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_a_member() {
+        for fmt in [Fmt::F32, Fmt::F64] {
+            let (format, all) = (fmt.format(), |lo, hi| middle(&FloatSet::range(fmt, lo, hi)));
+            // The ranks of all floats are further apart than a rank can be.
+            assert_eq!(all(format.neg_infinity(), format.infinity()), format.bits(0));
+            assert_eq!(all(-1, 0), format.bits(0));
+            assert_eq!(all(7, 9), format.bits(8));
+        }
+        let nans = FloatSet { nan: true, ..FloatSet::range(Fmt::F32, 0, -1) };
+        assert_eq!(middle(&nans), Fmt::F32.format().nan());
+    }
 }
