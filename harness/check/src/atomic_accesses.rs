@@ -391,6 +391,25 @@ mod tests {
         assert_eq!(run(&variant(&module)).faults, []);
     }
 
+    /// Accesses of another workgroup would race with an atomic of the scope of one.
+    #[test]
+    fn atomics_get_the_scope_of_all_that_share_the_memory() {
+        let shader = assay_testkit::Shader {
+            buffers: &[("%data", "%ublocks")],
+            body: "%first = OpAccessChain %puint %data %zero %zero
+                %old = OpAtomicIAdd %uint %first %two %zero %one
+                OpAtomicStore %first %two %zero %old
+                %value = OpLoad %uint %first
+                OpStore %first %value",
+            ..assay_testkit::Shader::default()
+        };
+        let made = with_atomic_accesses(&shader.module(), "main", [8, 1, 1]).unwrap();
+        let scope = |i: Instruction<'_>| made.constant_int(i.operand(1).unwrap());
+        let atomics = made.instructions().filter(|i| i.op.is_some_and(|op| op.name().starts_with("OpAtomic")));
+        let scopes: Vec<Option<i64>> = atomics.map(scope).collect();
+        assert_eq!(scopes, [Some(Scope::Device as i64); 4]);
+    }
+
     /// Some invocations wait at a barrier that the others do not reach.
     #[test]
     fn barriers_that_may_be_missed_are_removed() {

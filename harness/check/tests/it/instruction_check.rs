@@ -161,6 +161,16 @@ fn instructions_of_a_dispatch_are_judged_by_a_subset() {
     on_each_driver(|target| {
         assert_eq!(traced(NOISE, target), (Status::Pass, true));
         assert_eq!(traced(&neighbours, target), (Status::Pass, true));
+        // Guards suffice for the index of the table, but not for the invocations outside of the subset.
+        let indexed = neighbours
+            .replace("fn noise", "@group(0) @binding(1) var<storage, read> table: array<f32>;\nfn noise")
+            .replace("= sum +", "= sum + table[u32(sum * 1e6)] +");
+        let mut session = CheckSession::new(wgsl(&indexed), options.clone());
+        session.diagnosis.trace = true;
+        let output = SessionOutput { folder: None, command: &[] };
+        let result = session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap();
+        assert_eq!(result.possible_fault.as_ref().and_then(|of| of.excluded_by), Some(FaultExclusion::Guards));
+        assert!(result.notes.iter().any(|note| note.contains("guards and atomic accesses")), "{result:?}");
     });
 }
 
