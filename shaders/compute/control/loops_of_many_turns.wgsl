@@ -6,7 +6,7 @@
 @compute @workgroup_size(1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x;
-    let turns = 300u + (a[i] & 1u);
+    let turns = 260u + (a[i] & 1u);
     var outer = 0u;
     var x = 1u;
     for (var n = 0u; n < turns; n++) {

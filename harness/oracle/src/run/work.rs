@@ -5,6 +5,9 @@ use assay_precision::Effort;
 /// Units of work in a microsecond.
 const WORK_PER_MICROSECOND: u64 = 1 << 6;
 
+/// Units of work between two checks of the time limit.
+const WORK_BETWEEN_TIME_CHECKS: u64 = 1 << 12;
+
 /// Units of work of a register that is copied and joined again.
 const COPY_WORK: u64 = 2;
 
@@ -54,12 +57,24 @@ pub(crate) struct GroupWork {
     extensions: [u64; 3],
     /// Number of formulas that were evaluated for known operands.
     pub(crate) evaluations: u64,
+    /// Total at which the time limit is to be checked again.
+    next_time_check: u64,
 }
 
 impl GroupWork {
     /// Returns the units of the workgroup, with those of copies and of set extensions.
     pub(super) fn total(&self) -> u64 {
         self.units + COPY_WORK * self.copied + self.extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
+    }
+
+    /// Returns true now and then, for a check of the time limit: the clock takes as long as a small block.
+    pub(super) fn is_time_check_due(&mut self) -> bool {
+        let total = self.total();
+        let is_due = total >= self.next_time_check;
+        if is_due {
+            self.next_time_check = total + WORK_BETWEEN_TIME_CHECKS;
+        }
+        is_due
     }
 
     /// Returns the greatest effort that the limit leaves for a set extension, and counts its time;

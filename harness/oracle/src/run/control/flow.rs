@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
             let cause = self.cause(CauseKind::Budget);
             return Err(self.lose_everything(cause));
         }
-        if Instant::now() >= self.deadline {
+        if self.work.group.is_time_check_due() && Instant::now() >= self.deadline {
             let cause = self.cause(CauseKind::Time);
             return Err(self.lose_everything(cause));
         }
