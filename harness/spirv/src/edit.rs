@@ -4,6 +4,7 @@
 //! module.
 
 use crate::Module;
+use crate::grammar::V1_3;
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{Decoration, Kind, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,8 +238,26 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// Declares a storage buffer `{ element[] }` with a set and binding.
+    /// Declares that the module uses an extension.
+    pub fn extension(&mut self, name: &str) {
+        // The string is null-terminated and padded to whole words.
+        let mut bytes = name.as_bytes().to_vec();
+        bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+        let operands: Vec<u32> = bytes.chunks(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let words = instruction(Op::Extension, &operands);
+        let Some(last) = self.module.section(Section::Capabilities).last() else { return };
+        let is_added = self.after.get(&last.at).is_some_and(|after| after.windows(words.len()).any(|w| w == words));
+        if !is_added && self.module.instructions().all(|i| i.words != words) {
+            self.insert_after(last.at, &words);
+        }
+    }
+
+    /// Declares a storage buffer `{ element[] }` with a set and binding. The storage class comes from an
+    /// extension before SPIR-V 1.3.
     pub fn storage_array(&mut self, element: u32, stride: u32, set: u32, binding: u32) -> u32 {
+        if self.module.version() < V1_3 {
+            self.extension("SPV_KHR_storage_buffer_storage_class");
+        }
         let array = self.id();
         self.globals.extend(instruction(Op::TypeRuntimeArray, &[array, element]));
         let block = self.id();

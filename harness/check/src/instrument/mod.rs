@@ -175,9 +175,6 @@ pub fn instrument(
     setup: &DispatchSetup,
     recorded: ProbeSelection,
 ) -> Result<InstrumentedModule, TraceError> {
-    if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
-        return Err(TraceError("tracing requires SPIR-V 1.3 or later, which has storage buffers".into()));
-    }
     let usage = static_uses(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is missing".into()))?;
     let (all, only) = match recorded {

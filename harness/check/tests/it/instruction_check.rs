@@ -1,7 +1,7 @@
 //! Check of the instructions by themselves, for shaders whose output may be nearly anything.
 
 use crate::support::{SpoiltRecords, concluded, on_each_driver, wgsl};
-use assay_check::{CheckSession, Options, SessionOutput};
+use assay_check::{CheckSession, Options, SessionOutput, ShaderSource};
 use assay_events::{CheckResult, FaultExclusion, Status, TracedInstructions};
 use assay_exec::Target;
 use assay_oracle::Slot;
@@ -22,7 +22,11 @@ fn noise(x: f32) -> f32 { return fract(sin(x * 12.5) * 43758.5453); }
 
 /// Checks a shader, with an error planted if `mutation` names one.
 fn checked(text: &str, mutation: Option<&str>, target: &dyn Target) -> CheckResult {
-    let mut session = CheckSession::new(wgsl(text), Options { rounds: 1, ..Options::default() });
+    checked_shader(wgsl(text), mutation, target)
+}
+
+fn checked_shader(shader: ShaderSource, mutation: Option<&str>, target: &dyn Target) -> CheckResult {
+    let mut session = CheckSession::new(shader, Options { rounds: 1, ..Options::default() });
     session.diagnosis.trace = true;
     session.mutation = mutation.map(|mutation| mutation.parse().unwrap());
     let output = SessionOutput { folder: None, command: &[] };
@@ -281,4 +285,57 @@ fn instructions_are_not_judged_if_invocations_may_race_in_an_image() {
             assert!(fault.excluded_by.is_none() && result.notes.iter().any(proves_nothing), "{result:?}");
         }
     });
+}
+
+/// A module of SPIR-V 1.0 has its buffers in `Uniform`. The records are in `StorageBuffer`, which is there by an
+/// extension.
+#[test]
+fn instructions_of_spirv_1_0_are_checked() {
+    let text = "; Version: 1.0
+        OpCapability Shader
+        %glsl = OpExtInstImport \"GLSL.std.450\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %id
+        OpExecutionMode %main LocalSize 64 1 1
+        OpDecorate %id BuiltIn GlobalInvocationId
+        OpDecorate %floats ArrayStride 4
+        OpDecorate %block BufferBlock
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %uint3 = OpTypeVector %uint 3
+        %float = OpTypeFloat 32
+        %floats = OpTypeRuntimeArray %float
+        %block = OpTypeStruct %floats
+        %to_block = OpTypePointer Uniform %block
+        %to_float = OpTypePointer Uniform %float
+        %to_id = OpTypePointer Input %uint3
+        %zero = OpConstant %uint 0
+        %large = OpConstant %float 1000.5
+        %id = OpVariable %to_id Input
+        %data = OpVariable %to_block Uniform
+        %main = OpFunction %void None %function
+        %entry = OpLabel
+        %ids = OpLoad %uint3 %id
+        %i = OpCompositeExtract %uint %ids 0
+        %x = OpConvertUToF %float %i
+        %angle = OpFAdd %float %x %large
+        %sine = OpExtInst %float %glsl Sin %angle
+        %root = OpExtInst %float %glsl Sqrt %sine
+        %place = OpAccessChain %to_float %data %zero %i
+        OpStore %place %root
+        OpReturn
+        OpFunctionEnd";
+    for (mutation, status) in [(None, Status::Pass), (Some("ulp:4@OpFAdd"), Status::Fail)] {
+        on_each_driver(|target| {
+            let shader = ShaderSource::read("old.spvasm", text.as_bytes()).expect("an assembled shader");
+            let result = checked_shader(shader, mutation, target);
+            assert_eq!(result.status, status, "{result:?}");
+            let traced = result.traced.as_ref().expect("the instructions were recorded");
+            assert!(traced.is_meaningful(), "{traced:?}");
+        });
+    }
 }

@@ -309,14 +309,9 @@ fn convert_to_tile_shading(module: &Module, attachments: &[u32], mode: Option<Ad
     let mut editor = Editor::new(module);
     let capabilities = module.section(Section::Capabilities);
     if let Some(last) = capabilities.last() {
-        let mut words = instruction(Op::Capability, &[Capability::TileShadingQCOM.word()]);
-        // The string is null-terminated and padded to whole words.
-        let mut name = b"SPV_QCOM_tile_shading".to_vec();
-        name.resize((name.len() + 1).next_multiple_of(4), 0);
-        let name: Vec<u32> = name.chunks(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        words.extend(instruction(Op::Extension, &name));
-        editor.insert_after(last.at, &words);
+        editor.insert_after(last.at, &instruction(Op::Capability, &[Capability::TileShadingQCOM.word()]));
     }
+    editor.extension("SPV_QCOM_tile_shading");
     let mut inputs = Vec::new();
     for variable in module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)) {
         let word = variable.result().unwrap_or_default();
