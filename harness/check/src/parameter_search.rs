@@ -564,11 +564,13 @@ impl<'a> Search<'a> {
         let last = self.candidate(best.chosen.clone())?;
         // What only takes much work is no worse.
         if last.faults.first() == Some(&FaultKind::Endless) {
-            return Ok(best);
+            self.invocations = part;
+            return self.in_interpreted_workgroup(best);
         }
-        // Workgroups that were not interpreted race with the others.
-        if last.faults.first() == Some(&FaultKind::DataRace) && self.may_reduce_workgroups() {
-            let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..best.chosen })?;
+        // Workgroups that were not interpreted race with the others, or access more than arrays grow to.
+        let leaves = matches!(last.faults.first(), Some(FaultKind::DataRace | FaultKind::OutOfBounds));
+        if leaves && self.may_reduce_workgroups() {
+            let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..last.chosen.clone() })?;
             return Ok(better(last, one));
         }
         // More invocations of a workgroup together are given up earlier.
@@ -599,13 +601,14 @@ impl<'a> Search<'a> {
         let groups = product(chosen.groups.unwrap_or(self.check.setup.groups));
         let shape = DispatchShape { groups, ..DispatchShape::new(&self.check.setup, &self.check.program) };
         let is_given = self.options.checked_invocations.is_some();
-        if candidate.work <= CHECKED_WORK || !shape.is_divisible || is_given {
+        let of_group = u128::from(candidate.work / groups.max(1)).max(1);
+        let is_light = candidate.work <= CHECKED_WORK && of_group <= u128::from(self.check.limits.work_per_group);
+        if is_light || !shape.is_divisible || is_given {
             return chosen;
         }
         let affordable = u128::from(shape.count(None)) * u128::from(CHECKED_WORK) / u128::from(candidate.work);
         let affordable = u64::try_from(affordable).unwrap_or(u64::MAX);
         // A check refuses a workgroup that takes more.
-        let of_group = u128::from(candidate.work / groups.max(1)).max(1);
         let part = u128::from(shape.local) * u128::from(self.check.limits.work_per_group / 2) / of_group;
         let affordable = if part < u128::from(shape.local) { affordable.min(part as u64) } else { affordable };
         let round = affordable.checked_ilog2().map_or(0, |log| 1 << log);

@@ -9,7 +9,7 @@ use crate::binding_name::BindingName;
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
-use crate::invocation_choice::product;
+use crate::invocation_choice::{DispatchShape, product};
 use crate::memory_layout::{runtime_stride, size_with_elements};
 use crate::options::Options;
 use assay_events::{BindingWrites, Writes};
@@ -131,6 +131,20 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Dispatches a single workgroup if only a part of the first one can be interpreted: arrays are as long
+    /// as that one needs, but the check takes invocations from the last one, too.
+    pub(super) fn in_interpreted_workgroup(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let groups = product(best.chosen.groups.unwrap_or(self.check.setup.groups));
+        let shape = DispatchShape { groups, ..DispatchShape::new(&self.check.setup, &self.check.program) };
+        let is_first_only = shape.choose(self.invocations, 0).is_some_and(|subset| subset.workgroups.len() == 1);
+        if !is_first_only || best.chosen.elements.is_empty() || !self.may_reduce_workgroups() {
+            return Ok(best);
+        }
+        let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..best.chosen.clone() })?;
+        let says_no_less = (one.score.defined, one.score.judged) >= (best.score.defined, best.score.judged);
+        Ok(if says_no_less { one } else { best })
     }
 
     /// Returns the number of elements that the shader may write after [`Search::fitted`].

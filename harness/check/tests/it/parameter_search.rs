@@ -319,6 +319,27 @@ fn a_part_of_a_very_heavy_workgroup_is_checked() {
     assert!(result.is_meaningful(), "{result:?}");
 }
 
+/// A part of the first workgroup is interpreted, and the array is as long as that one needs. A check of all
+/// workgroups would access more.
+#[test]
+fn an_array_suffices_for_the_checked_part_of_a_heavy_dispatch() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = 0.0;
+            for (var i = 0u; i < 40000u; i++) {
+                let at = id.x * 256u + (i & 255u);
+                sum = max(max(sum, source[at] * 0.5), source[at ^ 1u] * 0.25);
+            }
+            data[id.x] = sum;
+        }";
+    let (chosen, result) = searched(text, &Options { rounds: 1, ..Options::default() });
+    let chosen = chosen.expect("the array is too short").to_string();
+    assert!(chosen.contains("--workgroups 1,1,1") && chosen.contains("--sample"), "{chosen}");
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert!(result.is_meaningful(), "{result:?}");
+}
+
 /// The index is the result of a function with several permitted values, so that workgroups may write
 /// one element.
 #[test]
