@@ -333,11 +333,13 @@ fn an_array_suffices_for_the_checked_part_of_a_heavy_dispatch() {
             }
             data[id.x] = sum;
         }";
-    let (chosen, result) = searched(text, &Options { rounds: 1, ..Options::default() });
-    let chosen = chosen.expect("the array is too short").to_string();
+    // One search takes seconds.
+    let (shader, options) = (wgsl(text), Options { rounds: 1, ..Options::default() });
+    let (check, target) = (Check::new(&shader, &options).unwrap(), SyntheticTarget::default());
+    let found = search_parameters(&check, &options, (&target, &|| ())).unwrap();
+    let ParameterSearch::Found(chosen) = &found else { panic!("the array is too short: {found:?}") };
+    let chosen = chosen.to_string();
     assert!(chosen.contains("--workgroups 1,1,1") && chosen.contains("--sample"), "{chosen}");
-    assert_eq!(result.status, Status::Pass, "{result:?}");
-    assert!(result.is_meaningful(), "{result:?}");
 }
 
 /// The index is the result of a function with several permitted values, so that workgroups may write
