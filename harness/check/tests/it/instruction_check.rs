@@ -6,6 +6,7 @@ use assay_events::{CheckResult, FaultExclusion, Status, TracedInstructions};
 use assay_exec::Target;
 use assay_oracle::Slot;
 use assay_precision::Specification;
+use assay_testkit::Shader;
 use assay_vulkan_exec::VulkanTarget;
 
 /// The sine of a large number has no stated precision, so that neither does the output.
@@ -291,44 +292,28 @@ fn instructions_are_not_judged_if_invocations_may_race_in_an_image() {
 /// extension.
 #[test]
 fn instructions_of_spirv_1_0_are_checked() {
-    let text = "; Version: 1.0
-        OpCapability Shader
-        %glsl = OpExtInstImport \"GLSL.std.450\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %id
-        OpExecutionMode %main LocalSize 64 1 1
-        OpDecorate %id BuiltIn GlobalInvocationId
-        OpDecorate %floats ArrayStride 4
-        OpDecorate %block BufferBlock
-        OpMemberDecorate %block 0 Offset 0
-        OpDecorate %data DescriptorSet 0
-        OpDecorate %data Binding 0
-        %void = OpTypeVoid
-        %function = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %uint3 = OpTypeVector %uint 3
-        %float = OpTypeFloat 32
-        %floats = OpTypeRuntimeArray %float
-        %block = OpTypeStruct %floats
-        %to_block = OpTypePointer Uniform %block
-        %to_float = OpTypePointer Uniform %float
-        %to_id = OpTypePointer Input %uint3
-        %zero = OpConstant %uint 0
-        %large = OpConstant %float 1000.5
-        %id = OpVariable %to_id Input
-        %data = OpVariable %to_block Uniform
-        %main = OpFunction %void None %function
-        %entry = OpLabel
-        %ids = OpLoad %uint3 %id
-        %i = OpCompositeExtract %uint %ids 0
-        %x = OpConvertUToF %float %i
-        %angle = OpFAdd %float %x %large
-        %sine = OpExtInst %float %glsl Sin %angle
-        %root = OpExtInst %float %glsl Sqrt %sine
-        %place = OpAccessChain %to_float %data %zero %i
-        OpStore %place %root
-        OpReturn
-        OpFunctionEnd";
+    let shader = Shader {
+        version: "1.0",
+        head: "%glsl = OpExtInstImport \"GLSL.std.450\"",
+        interface: "%ids",
+        local_size: 64,
+        buffers: &[("%data", "%fblocks")],
+        decorations: "OpDecorate %ids BuiltIn GlobalInvocationId",
+        declared: "%uint3 = OpTypeVector %uint 3
+            %to_ids = OpTypePointer Input %uint3
+            %ids = OpVariable %to_ids Input
+            %large = OpConstant %float 1000.5",
+        body: "%id = OpLoad %uint3 %ids
+            %i = OpCompositeExtract %uint %id 0
+            %x = OpConvertUToF %float %i
+            %angle = OpFAdd %float %x %large
+            %sine = OpExtInst %float %glsl Sin %angle
+            %root = OpExtInst %float %glsl Sqrt %sine
+            %place = OpAccessChain %pfloat %data %zero %i
+            OpStore %place %root",
+        ..Shader::DEFAULT
+    };
+    let text = shader.text().replace("StorageBuffer", "Uniform").replace("block Block", "block BufferBlock");
     for (mutation, status) in [(None, Status::Pass), (Some("ulp:4@OpFAdd"), Status::Fail)] {
         on_each_driver(|target| {
             let shader = ShaderSource::read("old.spvasm", text.as_bytes()).expect("an assembled shader");
