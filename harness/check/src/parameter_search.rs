@@ -567,10 +567,9 @@ impl<'a> Search<'a> {
             self.invocations = part;
             return self.in_interpreted_workgroup(best);
         }
-        // Workgroups that were not interpreted race with the others, or access more than arrays grow to.
-        let leaves = matches!(last.faults.first(), Some(FaultKind::DataRace | FaultKind::OutOfBounds));
-        if leaves && self.may_reduce_workgroups() {
-            let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..last.chosen.clone() })?;
+        // Workgroups that were not interpreted race with the others.
+        if last.faults.first() == Some(&FaultKind::DataRace) && self.may_reduce_workgroups() {
+            let one = self.candidate(ChosenParameters { groups: Some([1; 3]), ..best.chosen })?;
             return Ok(better(last, one));
         }
         // More invocations of a workgroup together are given up earlier.

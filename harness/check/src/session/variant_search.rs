@@ -1,5 +1,5 @@
 //! Variants of a shader without its undefined behaviour, for shaders that have it with all parameters
-//! that a search found, or say little without it.
+//! that a search found.
 //!
 //! | variant | excludes |
 //! |---|---|
@@ -52,7 +52,7 @@ impl CheckSession {
             return Ok(false);
         }
         Ok(self.search_one_by_one((extent, checks), target, end)?
-            || !is_given && self.search_with_guards(extent, target, end)?)
+            || !checks && !is_given && self.search_with_guards(extent, target, end)?)
     }
 
     /// Returns the first access out of bounds with chosen parameters if the device were not robust;
@@ -153,9 +153,9 @@ impl CheckSession {
         Ok(ChosenParameters { elements, groups: None, ..racing })
     }
 
-    /// After a search in which the defaults have undefined behaviour that guards exclude, and no candidate
-    /// says enough, takes a variant of the shader with guards, if need be with robust access, if some
-    /// parameters lead to elements or instructions that can be checked. Returns whether it is taken.
+    /// After a search in which the defaults and all other candidates have undefined behaviour that guards
+    /// exclude, takes a variant of the shader with guards, if need be with robust access, if some parameters
+    /// lead to elements or instructions that can be checked. Returns whether it is taken.
     fn search_with_guards(
         &mut self,
         extent: &SearchExtent,
