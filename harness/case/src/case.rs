@@ -58,26 +58,28 @@ pub struct Case {
     pub family: Arc<str>,
 }
 
-impl Case {
-    /// Returns the name: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, followed by `.from_SCALAR` for a
-    /// conversion and by `.constant` or `.specconstant` for operands that do not come from a
-    /// buffer.
-    pub(crate) fn full_name(&self, prefix: &str) -> String {
-        let Case { call, scalar, from, shape, source, .. } = self;
-        let mut name = format!("{}.{}", name_stem(prefix, *scalar, call.op, *shape), modes_name(&call.modes));
-        if let Some(from) = from {
-            name += &format!(".from_{from}");
-        }
-        if *source != OperandSource::Buffer {
-            name += &format!(".{source}");
-        }
-        name
-    }
+/// The parts of the names of cases that differ in modes and operand source only.
+pub(crate) struct NameParts {
+    /// `PREFIX.SCALAR.INSTRUCTION.SHAPE.`
+    stem: String,
+    /// `.from_SCALAR` for a conversion.
+    conversion: String,
 }
 
-/// Returns the beginning of a case's name, up to the shape.
-fn name_stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
-    format!("{prefix}.{scalar}.{}.{shape}", op.case_name())
+impl NameParts {
+    pub(crate) fn new(prefix: &str, scalar: Scalar, op: Op, shape: Shape, from: Option<Scalar>) -> NameParts {
+        NameParts {
+            stem: format!("{prefix}.{scalar}.{}.{shape}.", op.case_name()),
+            conversion: from.map_or_else(String::new, |from| format!(".from_{from}")),
+        }
+    }
+
+    /// Returns the name: the parts with the name of the modes between them, see [`modes_name`], followed
+    /// by `.constant` or `.specconstant` for operands that do not come from a buffer.
+    pub(crate) fn name(&self, modes: &str, source: OperandSource) -> String {
+        let (before, source) = if source == OperandSource::Buffer { ("", "") } else { (".", source.name()) };
+        [&self.stem, modes, &self.conversion, before, source].concat()
+    }
 }
 
 /// Returns the shape with that name.
@@ -122,18 +124,7 @@ mod tests {
         let name = |op, shape, from: Option<&str>, modes: &[&str], source| {
             let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).unwrap());
             let from = from.and_then(Scalar::from_name);
-            let call = Call::new(op, f32, shape, from, modes).unwrap();
-            let case = Case {
-                name: String::new(),
-                call,
-                scalar: f32,
-                from,
-                shape,
-                source,
-                quick: true,
-                family: Arc::from(""),
-            };
-            case.full_name("precision")
+            NameParts::new("precision", f32, op, shape, from).name(&modes_name(&modes), source)
         };
         assert_eq!(
             name(Op::Exp2, Shape::Scalar, None, &[], OperandSource::Buffer),

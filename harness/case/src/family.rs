@@ -1,7 +1,7 @@
 //! Case families: the TOML files under `cases/`, parsed strictly and expanded into cases.
 
 use crate::CaseError;
-use crate::case::{Case, OperandSource, shape_from_name};
+use crate::case::{Case, NameParts, OperandSource, modes_name, shape_from_name};
 use crate::shader::takes_source;
 use assay_float::Format;
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
@@ -116,7 +116,28 @@ impl ModeLists {
 }
 
 /// Parses a family file and expands its cases; their names begin with `prefix`.
+///
+/// # Errors
+/// The file is malformed, or two of its blocks have a case in common.
 pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<Vec<Case>, CaseError> {
+    let (cases, ends) = expand(file, prefix, text, lists)?;
+    let mut names = HashSet::new();
+    if let Some(twice) = cases.iter().position(|case: &Case| !names.insert(case.name.as_str())) {
+        let block = ends.into_iter().find(|(end, _)| twice < *end).map(|(_, span)| span).unwrap_or_default();
+        let what = format!("`{}` comes out of an earlier block, too", cases[twice].name);
+        return Err(FileContext { file, text }.error(&block, what));
+    }
+    Ok(cases)
+}
+
+/// Returns the cases of a family file as [`parse`] does, and the number of cases up to the end of each
+/// block, with its place in the file. A case may be there twice.
+pub(crate) fn expand(
+    file: &str,
+    prefix: &str,
+    text: &str,
+    lists: &ModeLists,
+) -> Result<(Vec<Case>, Vec<(usize, Range<usize>)>), CaseError> {
     let at = FileContext { file, text };
     let read: FamilyFile = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
     if read.why.get_ref().trim().is_empty() {
@@ -132,12 +153,7 @@ pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> 
         axes.expand(&at, block.get_ref(), prefix, &family, &mut cases)?;
         ends.push((cases.len(), block.span()));
     }
-    let mut names = HashSet::new();
-    if let Some(twice) = cases.iter().position(|case: &Case| !names.insert(case.name.as_str())) {
-        let block = ends.into_iter().find(|(end, _)| twice < *end).map(|(_, span)| span).unwrap_or_default();
-        return Err(at.error(&block, format!("`{}` comes out of an earlier block, too", cases[twice].name)));
-    }
-    Ok(cases)
+    Ok((cases, ends))
 }
 
 /// A block with parsed values.
@@ -146,7 +162,8 @@ struct Axes {
     scalars: Option<Vec<Scalar>>,
     from: Option<Vec<Scalar>>,
     shapes: Option<Vec<Shape>>,
-    modes: Vec<Modes>,
+    /// With their names in names of cases.
+    modes: Vec<(Modes, String)>,
     sources: Vec<OperandSource>,
     quick: Option<Vec<QuickEntry>>,
 }
@@ -195,7 +212,7 @@ impl Axes {
             scalars: scalars(&block.scalars)?,
             from: scalars(&block.from)?,
             shapes: shapes(&block.shapes)?,
-            modes: lists.resolve(at, &block.modes)?,
+            modes: lists.resolve(at, &block.modes)?.into_iter().map(|modes| (modes, modes_name(&modes))).collect(),
             sources: sources(&block.sources)?,
             quick: block.quick.as_ref().map(|parts| parts.iter().map(kept).collect()).transpose()?,
         })
@@ -253,12 +270,12 @@ impl Axes {
         call: &Call,
         cases: &mut Vec<Case>,
     ) {
-        for &modes in self.modes.iter().filter(|modes| applies(modes, call)) {
+        let parts = NameParts::new(prefix, scalar, call.op, shape, from);
+        for (modes, modes_name) in self.modes.iter().filter(|(modes, _)| applies(modes, call)) {
             for &source in self.sources.iter().filter(|&&source| takes_source(call.op, source)) {
-                let call = Call { modes, ..call.clone() };
-                let family = Arc::clone(family);
-                let mut case = Case { name: String::new(), call, scalar, from, shape, source, quick: true, family };
-                case.name = case.full_name(prefix);
+                let call = Call { modes: *modes, ..call.clone() };
+                let (name, family) = (parts.name(modes_name, source), Arc::clone(family));
+                let mut case = Case { name, call, scalar, from, shape, source, quick: true, family };
                 case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.includes(&case)));
                 cases.push(case);
             }

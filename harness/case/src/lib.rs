@@ -27,7 +27,6 @@ pub use shader::{CaseShader, ShaderError, Specialization};
 use assay_files::input;
 use assay_precision::Op;
 use family::ModeLists;
-use std::collections::HashMap;
 use std::path::Path;
 
 /// Every file under `cases/`: relative path and text.
@@ -43,17 +42,9 @@ const MODES: &str = "modes.toml";
 pub fn load() -> Result<Vec<Case>, CaseError> {
     let lists = mode_lists()?;
     let mut cases = Vec::new();
-    let mut homes: HashMap<String, &str> = HashMap::new();
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
-        let prefix = prefix(path);
-        let file = format!("cases/{path}");
-        for case in family::parse(&file, &prefix, text, &lists)? {
-            if let Some(home) = homes.insert(case.name.clone(), path) {
-                let what = format!("`{}` comes out of cases/{home} as well", case.name);
-                return Err(CaseError::Malformed { file, line: 1, what });
-            }
-            cases.push(case);
-        }
+        let (mut of_file, _) = family::expand(&format!("cases/{path}"), &prefix(path), text, &lists)?;
+        cases.append(&mut of_file);
     }
     Ok(cases)
 }
@@ -89,7 +80,21 @@ fn mode_lists() -> Result<ModeLists, CaseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
+
+    #[test]
+    fn no_two_cases_have_one_name() {
+        let lists = mode_lists().unwrap();
+        let mut homes: HashMap<String, &str> = HashMap::new();
+        for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
+            // Also fails for a case that two blocks of the file have in common.
+            for case in family::parse(path, &prefix(path), text, &lists).unwrap() {
+                let name = case.name.clone();
+                assert_eq!(homes.insert(case.name, path), None, "{name} comes out of cases/{path} as well");
+            }
+        }
+        assert_eq!(load().unwrap().len(), homes.len());
+    }
 
     #[test]
     fn every_instruction_has_a_case_or_a_reason_for_none() {

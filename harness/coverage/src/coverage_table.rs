@@ -1,7 +1,8 @@
 //! The coverage table: each statement with its rules, cases and functions.
 
 use crate::CoverageError;
-use crate::evidence::{Evidence, RuleDisposition, RuleEvidence};
+use crate::document_rules::{RuleDisposition, RuleEvidence};
+use crate::evidence::{Evidence, groups};
 use crate::statement::{Document, GeneratedList, NotApplicable, Statement};
 use assay_oracle::RuleEnforcement;
 use assay_precision::{Call, Modes, Op, Scalar, Shape};
@@ -150,14 +151,14 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         ..CoverageRow::default()
     };
     for id in &statement.rules {
-        let rule = evidence.rule(id).ok_or_else(|| dangling("the rule", id))?;
+        let rule = evidence.rules.find(id).ok_or_else(|| dangling("the rule", id))?;
         add_rule(&mut row, rule);
     }
     let own = format!("{}/{}", document.name, statement.id);
     if let Some(suite) = statement.suites.iter().find(|name| !assay_suite::all().iter().any(|s| s.name() == **name)) {
         return Err(dangling("the suite", suite));
     }
-    row.cases = evidence.groups(|case| case.covers(&own, statement));
+    row.cases = groups(&evidence.cases_of(&own, statement));
     for name in &statement.ops {
         let op =
             Op::ALL.iter().copied().find(|op| op.name() == name).ok_or_else(|| dangling("the instruction", name))?;
@@ -246,7 +247,7 @@ fn add_instruction(row: &mut CoverageRow, op: Op, evidence: &Evidence) {
 /// Returns the rows of a list that is a table elsewhere in the project.
 fn listed_section(list: GeneratedList, without: &[NotApplicable], evidence: &Evidence) -> CoverageSection {
     let rules = |prefix: &str| -> Vec<CoverageRow> {
-        let ours = evidence.rules.iter().filter(|rule| rule.id.starts_with(prefix));
+        let ours = evidence.rules.list.iter().filter(|rule| rule.id.starts_with(prefix));
         let row = |rule: &RuleEvidence| {
             let name = rule.id.strip_prefix(prefix).unwrap_or(&rule.id).to_owned();
             let mut row = CoverageRow { name, text: rule.requirement.to_owned(), ..CoverageRow::default() };
@@ -259,10 +260,11 @@ fn listed_section(list: GeneratedList, without: &[NotApplicable], evidence: &Evi
     // Each row is a requirement of the modules that declare it. The question is whether any case
     // declares it.
     let needed = |name: &str, op: &str| {
+        let declaring = evidence.programs_with(&format!("{op} {name}")).map(|case| &*case.name).collect();
         let mut row = CoverageRow {
             name: name.to_owned(),
             text: "a device with the features that Vulkan lists for it accepts modules that declare it".to_owned(),
-            cases: evidence.groups(|case| case.words.contains(&format!("{op} {name}"))),
+            cases: groups(&declaring),
             reason: without.iter().find(|w| w.names.iter().any(|n| n == name)).map(|w| w.why.clone()),
             ..CoverageRow::default()
         };

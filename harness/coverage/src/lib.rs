@@ -4,9 +4,9 @@
 //! * `statements/*.toml`: the statements of each document in our own words, with the fingerprints
 //!   of their places in the text. A statement names its subject (a rule's name in the text, an
 //!   instruction, an enumerant, a mode), never its coverage.
-//! * [`Evidence`]: rules by their names in the text, programs by the instructions and enumerants in
-//!   their modules, precision cases by instruction and mode. It is collected from the crates that
-//!   define them.
+//! * [`Evidence`]: rules by their names in the text ([`DocumentRules`]), programs by the instructions
+//!   and enumerants in their modules, precision cases by instruction and mode. It is collected from
+//!   the crates that define them.
 //! * [`CoverageTable`]: the result, one [`CoverageRow`] for each statement.
 //!   [`CoverageTable::markdown`] is `reports/coverage.md`.
 //!
@@ -19,11 +19,13 @@
 
 mod coverage_document;
 mod coverage_table;
+mod document_rules;
 mod evidence;
 mod fingerprints;
 mod statement;
 
 pub use coverage_table::{CoverageRow, CoverageSection, CoverageTable, DocumentRows, RowStatus};
+pub use document_rules::DocumentRules;
 pub use evidence::Evidence;
 pub use fingerprints::{fingerprint, text_units};
 pub use statement::{

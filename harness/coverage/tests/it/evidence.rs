@@ -3,7 +3,7 @@
 //! `harness/cli/tests/it/shim.rs` plants driver faults under cases.
 
 use assay_check::{Check, CheckError, Options, ShaderSource};
-use assay_coverage::{Document, Evidence, Statement, documents};
+use assay_coverage::{Document, DocumentRules, Evidence, Statement, documents};
 use assay_shim::DriverFault;
 use assay_spirv_rules::inspect::ModuleSource;
 use assay_spirv_rules::requirements::{ApiVersion, DeviceCaps, Requirements};
@@ -44,10 +44,10 @@ fn none(wrong: Vec<String>) {
 
 #[test]
 fn a_module_that_violates_a_row_is_rejected_by_a_rule_that_the_row_cites() {
-    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let rules = DocumentRules::new();
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
-        let cited: BTreeSet<&str> = statement.rules.iter().filter_map(|id| evidence.rule_name(id)).collect();
+        let cited: BTreeSet<&str> = statement.rules.iter().filter_map(|id| rules.name_of(id)).collect();
         for lines in &statement.breaks {
             let case = case(name, lines);
             let found = broken(name, &case.text(true));
@@ -66,11 +66,11 @@ fn a_module_that_violates_a_row_is_rejected_by_a_rule_that_the_row_cites() {
 /// Rows name modules of rules that violate the row itself; the row cites the rule.
 #[test]
 fn a_row_cites_the_rule_whose_module_violates_it() {
-    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let rules = DocumentRules::new();
     let modules = cases::cases();
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
-        let cited: BTreeSet<&str> = statement.rules.iter().filter_map(|id| evidence.rule_name(id)).collect();
+        let cited: BTreeSet<&str> = statement.rules.iter().filter_map(|id| rules.name_of(id)).collect();
         for named in &statement.broken_by {
             let (rule, number) = named.split_once(' ').unwrap_or((named, ""));
             let Some(number) = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) else {
@@ -97,11 +97,11 @@ fn a_row_cites_the_rule_whose_module_violates_it() {
 /// rule.
 #[test]
 fn every_rule_that_a_row_cites_has_a_module_that_violates_it() {
-    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let rules = DocumentRules::new();
     let with_modules: BTreeSet<String> = cases::cases().into_iter().map(|case| case.rule).collect();
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
-        let cited = statement.rules.iter().filter_map(|id| evidence.rule_name(id));
+        let cited = statement.rules.iter().filter_map(|id| rules.name_of(id));
         wrong.extend(cited.filter(|rule| !with_modules.contains(*rule)).map(|rule| format!("{name}: {rule}")));
     });
     none(wrong);

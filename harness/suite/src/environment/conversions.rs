@@ -43,16 +43,6 @@ fn width(from: u32, to: u32, source_signed: bool, instruction: &'static str, ope
     let sign = instruction == "OpSConvert";
     let (source, target) = (Ty::Int { width: from, signed: source_signed }, Ty::Int { width: to, signed: sign });
     let suffix = if operands == OperandSource::Constant { ".constant" } else { "" };
-    let bits = |width: u32| u64::MAX >> (64 - width);
-    let values = (0..256u64)
-        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - from)) ^ [0, 1, bits(from)][i as usize % 3]);
-    let ends = [0, 1, bits(from) >> 1, (bits(from) >> 1) + 1, bits(from), bits(from) - 1, 0x7f, 0x80, 0xff];
-    let row = |value: u64| -> OperandRow {
-        let value = value & bits(from);
-        let shift = 64 - from;
-        let wide = if sign { ((value << shift).cast_signed() >> shift).cast_unsigned() } else { value };
-        (vec![value], vec![wide & bits(to)])
-    };
     InstructionCase {
         name: format!(
             "environment.convert.{}.{}.from_{}{suffix}",
@@ -70,11 +60,25 @@ fn width(from: u32, to: u32, source_signed: bool, instruction: &'static str, ope
         results: vec![target],
         shape: 1,
         from: operands,
-        rows: ends.into_iter().chain(values).map(row).collect(),
         write: plain,
         spirv: instruction,
     }
-    .case()
+    .case(move || width_rows(from, to, sign))
+}
+
+/// Returns rows of a conversion between these widths that extends by the sign or by zeros.
+fn width_rows(from: u32, to: u32, sign: bool) -> Vec<OperandRow> {
+    let bits = |width: u32| u64::MAX >> (64 - width);
+    let values = (0..256u64)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - from)) ^ [0, 1, bits(from)][i as usize % 3]);
+    let ends = [0, 1, bits(from) >> 1, (bits(from) >> 1) + 1, bits(from), bits(from) - 1, 0x7f, 0x80, 0xff];
+    let row = |value: u64| -> OperandRow {
+        let value = value & bits(from);
+        let shift = 64 - from;
+        let wide = if sign { ((value << shift).cast_signed() >> shift).cast_unsigned() } else { value };
+        (vec![value], vec![wide & bits(to)])
+    };
+    ends.into_iter().chain(values).map(row).collect()
 }
 
 /// A scalar or vector type: component type and number of components.

@@ -272,11 +272,10 @@ fn case(instruction: &'static Instruction, ty: Ty, shape: u32, from: OperandSour
         results,
         shape,
         from,
-        rows: rows(instruction, ty.width()),
         write,
         spirv: instruction.spirv,
     }
-    .case()
+    .case(move || rows(instruction, ty.width()))
 }
 
 pub(super) fn cases() -> Vec<Case> {

@@ -96,8 +96,6 @@ pub(super) struct InstructionCase {
     /// Number of components of operands and results.
     pub(super) shape: u32,
     pub(super) from: OperandSource,
-    /// Rows of scalars; a vector takes its components from consecutive rows.
-    pub(super) rows: Vec<OperandRow>,
     pub(super) write: EmitInstruction,
     pub(super) spirv: &'static str,
 }
@@ -126,12 +124,13 @@ const LOCAL: u32 = 64;
 const CONSTANTS: usize = 48;
 
 impl InstructionCase {
-    /// Builds the case.
-    pub(super) fn case(self) -> Case {
+    /// Builds the case. `rows` returns rows of scalars; a vector takes its components from consecutive
+    /// rows.
+    pub(super) fn case(self, rows: impl Fn() -> Vec<OperandRow> + Send + Sync + 'static) -> Case {
         let (name, subject) = (self.name.clone(), self.subject.clone());
         Case::core(name, subject, move || match self.from {
-            OperandSource::Buffer => self.with_buffers(),
-            OperandSource::Constant => self.with_constants(),
+            OperandSource::Buffer => self.with_buffers(&rows()),
+            OperandSource::Constant => self.with_constants(&rows()),
         })
     }
 
@@ -171,11 +170,11 @@ impl InstructionCase {
         }
     }
 
-    fn with_buffers(&self) -> Program {
+    fn with_buffers(&self, rows: &[OperandRow]) -> Program {
         // The last invocations repeat the first rows.
         let each = LOCAL * self.shape;
-        let count = (self.rows.len() as u32).next_multiple_of(each);
-        let rows: Vec<OperandRow> = self.rows.iter().cycle().take(count as usize).cloned().collect();
+        let count = (rows.len() as u32).next_multiple_of(each);
+        let rows: Vec<OperandRow> = rows.iter().cycle().take(count as usize).cloned().collect();
         let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
         let mut inputs = Vec::new();
         for (i, ty) in self.operands.iter().enumerate() {
@@ -220,10 +219,10 @@ impl InstructionCase {
         self.program(shader, options, rows)
     }
 
-    fn with_constants(&self) -> Program {
+    fn with_constants(&self, rows: &[OperandRow]) -> Program {
         // The rows are spread over all rows, so that every group of operands occurs.
-        let step = self.rows.len().div_ceil(CONSTANTS).max(1);
-        let rows: Vec<OperandRow> = self.rows.iter().step_by(step).cloned().collect();
+        let step = rows.len().div_ceil(CONSTANTS).max(1);
+        let rows: Vec<OperandRow> = rows.iter().step_by(step).cloned().collect();
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         let outputs = self.outputs(&mut shader, rows.len() as u32);
         let types = self.types(&mut shader);
