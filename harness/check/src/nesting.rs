@@ -453,13 +453,13 @@ mod tests {
         let ifs = |count: usize| body(&each(count, &|i| format!("if y[1] == {i}u {{ y[0] = y[0] + 1u; }}\n")));
         let function =
             |i: usize| format!("fn f{i}() {{ {} }}\n", each(3_000, &|i| format!("y[{i}] = y[0] * 3u + y[1];")));
-        let far = |count: usize| "/*".to_owned() + &"\n".repeat(8_000_000) + "*/" + &ifs(count);
+        let far = |lines: usize, count: usize| "/*".to_owned() + &"\n".repeat(lines) + "*/" + &ifs(count);
         for (long, line) in [
             (lets(50_000), 2),
             (ifs(12_500), 2),
             (ifs(12_500).replace('\n', " "), 1),
             (shader("1u") + "\n" + &each(100, &function), 103),
-            (far(2_500), 8_000_002),
+            (far(8_000_000, 2_500), 8_000_002),
         ] {
             let refused = refusal(&long);
             assert!(refused.starts_with(&format!("line {line}: naga would take too long")), "{refused}");
@@ -470,7 +470,7 @@ mod tests {
         for fits in [
             lets(2_000),
             ifs(1_000),
-            far(1),
+            far(1_000_000, 1),
             shader("u32(t[y[1]].x)") + &format!("const t = array<vec4<f32>, 10000>({});", vectors(10_000)),
             shader("u32(t[y[1]])") + &format!("const t = array<f32, 60000>({});", words(60_000)),
         ] {

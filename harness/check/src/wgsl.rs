@@ -3,6 +3,7 @@
 use crate::CheckError;
 use crate::caught_panic::caught;
 use crate::nesting::{too_deep, with_deep_stack};
+use crate::wgsl_declarations::undeclared_name;
 use crate::wgsl_directives::without_enable_subgroups;
 use assay_exec::Wgsl;
 use assay_spirv::Module;
@@ -41,13 +42,16 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let parsed = naga::front::wgsl::parse_str(&without_enable_subgroups(text));
     let module = parsed.map_err(|error| {
         let message = error.emit_to_string_with_path(text, name);
-        by_naga(match placeholder(text) {
-            Some(found) => format!(
-                "{}\n`{found}` is a placeholder that an application replaces: write its value in the text",
-                message.trim_end()
-            ),
-            None => message,
-        })
+        let advice = match (placeholder(text), undeclared_name(error.message())) {
+            (Some(found), _) => {
+                format!("\n`{found}` is a placeholder that an application replaces: write its value in the text")
+            }
+            (None, Some(found)) => {
+                format!("\nif an application adds the declaration of `{found}`, check the text that it compiles")
+            }
+            (None, None) => String::new(),
+        };
+        by_naga(message.trim_end().to_owned() + &advice)
     })?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;

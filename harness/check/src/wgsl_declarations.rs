@@ -28,7 +28,7 @@ const SIDE: &str = "8";
 const UNDECLARED: &str = "no definition in scope for identifier: `";
 
 /// Returns the name that a text does not declare, as naga's message states.
-fn undeclared_name(message: &str) -> Option<&str> {
+pub(crate) fn undeclared_name(message: &str) -> Option<&str> {
     message.split_once(UNDECLARED)?.1.split('`').next()
 }
 

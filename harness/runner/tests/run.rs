@@ -346,7 +346,8 @@ fn a_reporter_that_cannot_write_ends_the_run() {
 #[test]
 fn plans_are_thinned_filtered_and_checked() {
     let device = FakeDevice::computing(negate);
-    let cases = assay_case::load().unwrap();
+    let mut cases = assay_case::load().unwrap();
+    cases.retain(|case| [".fnegate.", ".exp2."].iter().any(|op| case.name.contains(op)));
     let quick = options(Budget::Quick);
     let whole = plan(cases.clone(), &NameFilters::default(), &device, &quick).unwrap();
     assert_eq!(whole.cases.len() + whole.thinned, cases.len());

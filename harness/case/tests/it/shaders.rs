@@ -1,4 +1,4 @@
-//! Every kind of shader is valid SPIR-V: it assembles, and `spirv-val` accepts it.
+//! Every kind of shader is valid SPIR-V: it assembles, and `spirv-val` accepts every third (all with `ASSAY_FULL`).
 
 #![expect(clippy::print_stdout, reason = "a skipped part must be seen")]
 
@@ -57,10 +57,12 @@ fn shaders_assemble_and_validate() {
     if validator.is_none() {
         println!("SKIPPED in part: no spirv-val (Debian: spirv-tools), shaders are assembled but not validated");
     }
+    // Each validation is a process of its own.
+    let each = if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { 3 };
     let cases = samples();
     let mut validated = 0;
     let mut wrong = Vec::new();
-    for case in &cases {
+    for (number, case) in cases.iter().enumerate() {
         let shader = shader(case);
         let words = match assay_spirv::assemble(&shader.text) {
             Ok(words) => words,
@@ -69,7 +71,8 @@ fn shaders_assemble_and_validate() {
                 continue;
             }
         };
-        let Some(validator) = validator.filter(|_| !is_newer(&shader.text)) else { continue };
+        let is_chosen = number.is_multiple_of(each) && !is_newer(&shader.text);
+        let Some(validator) = validator.filter(|_| is_chosen) else { continue };
         let mut child = Command::new(validator)
             .args(["--target-env", "vulkan1.1", "-"])
             .stdin(Stdio::piped())

@@ -459,10 +459,17 @@ fn a_shader_on_which_naga_panics_is_refused_with_a_message() {
 }
 
 #[test]
-fn a_placeholder_in_wgsl_is_named() {
-    let text = "@compute @workgroup_size(${size}) fn main() {}";
-    let error = assay_check::compile_wgsl(text, "template.wgsl").unwrap_err().to_string();
-    assert!(error.contains("`${size}` is a placeholder that an application replaces"), "{error}");
+fn parts_of_wgsl_that_an_application_adds_are_named() {
+    let error = |text: &str| assay_check::compile_wgsl(text, "part.wgsl").unwrap_err().to_string();
+    let found = error("@compute @workgroup_size(${size}) fn main() {}");
+    assert!(found.contains("`${size}` is a placeholder that an application replaces"), "{found}");
+    let found = error("@compute @workgroup_size(1) fn main() { rays[0].hit = 1u; }");
+    assert!(
+        found.ends_with(
+            "unknown identifier\nif an application adds the declaration of `rays`, check the text that it compiles"
+        ),
+        "{found}"
+    );
 }
 
 #[test]

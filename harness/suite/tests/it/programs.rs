@@ -75,9 +75,11 @@ fn is_unknown(said: &str) -> bool {
     said.contains("Invalid capability operand")
 }
 
+/// Takes every third program, as each is a process of its own; all with `ASSAY_FULL`.
 #[test]
-fn the_validator_accepts_every_program() {
-    let cases = cases();
+fn the_validator_accepts_the_programs() {
+    let each = if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { 3 };
+    let cases: Vec<Case> = cases().into_iter().step_by(each).collect();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
