@@ -81,13 +81,15 @@ impl NameFilter {
 }
 
 /// A list of filters, one of which has to match. Patterns without stars are looked up by the
-/// components of a name, regardless of their number.
+/// components of a name, so that their number does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct NameFilters {
     /// The distinct filters, in the given order.
     list: Vec<NameFilter>,
     /// Indices of the filters without stars, by pattern.
     plain: HashMap<String, usize>,
+    /// Lengths of their patterns in bytes.
+    plain_lengths: BTreeSet<usize>,
     starred: Vec<usize>,
     /// Patterns of the filters with stars.
     starred_patterns: HashSet<String>,
@@ -107,6 +109,7 @@ impl NameFilters {
                 filters.starred.push(number);
                 filters.starred_patterns.insert(filter.pattern.clone());
             } else {
+                filters.plain_lengths.insert(filter.pattern.len());
                 filters.plain.insert(filter.pattern.clone(), number);
             }
             filters.list.push(filter);
@@ -122,7 +125,7 @@ impl NameFilters {
     /// Returns true if a filter matches the name.
     pub fn matches(&self, name: &str) -> bool {
         let starred = || self.starred.iter().filter_map(|number| self.list.get(*number)).any(|one| one.matches(name));
-        groups(name).any(|group| self.plain.contains_key(group)) || starred()
+        self.plain_matches(name).next().is_some() || starred()
     }
 
     /// Returns true if a pattern is the whole name; see [`NameFilter::names_exactly`].
@@ -140,7 +143,7 @@ impl NameFilters {
         let mut without: BTreeSet<usize> = (0..self.list.len()).collect();
         let mut starred: Vec<usize> = self.starred.clone();
         for name in names {
-            groups(name).filter_map(|group| self.plain.get(group)).for_each(|number| _ = without.remove(number));
+            self.plain_matches(name).for_each(|number| _ = without.remove(&number));
             starred.retain(|number| {
                 let matches = self.list.get(*number).is_some_and(|one| one.matches(name));
                 if matches {
@@ -154,11 +157,14 @@ impl NameFilters {
         }
         without.into_iter().filter_map(|number| self.list.get(number)).collect()
     }
-}
 
-/// Returns the groups that contain a case, by its name, and the name itself.
-fn groups(name: &str) -> impl Iterator<Item = &str> {
-    name.match_indices('.').map(|(at, _)| &name[..at]).chain([name])
+    /// Returns the indices of the filters without stars that match a name: their patterns are the
+    /// name, or groups that contain it.
+    fn plain_matches(&self, name: &str) -> impl Iterator<Item = usize> {
+        let ends_group = |length: &&usize| name.as_bytes().get(**length).is_none_or(|byte| *byte == b'.');
+        let lengths = self.plain_lengths.range(..=name.len()).filter(ends_group);
+        lengths.filter_map(|length| self.plain.get(&name[..*length]).copied())
+    }
 }
 
 /// Returns true if the pattern, in which `*` stands for any characters, matches the whole text.
