@@ -19,7 +19,7 @@ use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::fault_kinds::{description_of_faults, on_one_line};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
-use crate::status::{hollow_reason, qualify_by_benign_race};
+use crate::status::{BENIGN_RACES, hollow_reason, qualify_by_benign_race};
 use assay_events::{
     BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
 };
@@ -170,7 +170,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
     let (mut open, mut known) = (0, [0u64; 4]);
     let mut undefined = UndefinedRounds::default();
     let mut possible: Option<PossibleFault> = None;
-    let mut executed = ExecutedBlocks::default();
+    let (mut executed, mut benign_race) = (ExecutedBlocks::default(), None);
     result.writes = Some(Writes::default());
     for round in 0..check.setup.rounds {
         let mut dispatch = check.dispatch(round, limits)?;
@@ -184,6 +184,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
         result.rounds_checked += 1;
         executed.add(&permitted.executed);
         possible = possible.or(permitted.possible_faults.first().copied());
+        benign_race = benign_race.or_else(|| check.first_benign_race(&permitted));
         for descriptor in check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
             let pair = BindingPair { descriptor, dispatch: &dispatch, permitted: &permitted, found: &permitted, round };
             open += pair.compare(descriptor.may_be_written, &mut result);
@@ -210,6 +211,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
         (0, 1..) => (Status::Pass, None),
         (0, 0) => {
             let what = match (undefined.count, possible) {
+                (0, None) if let Some(race) = benign_race => format!("{BENIGN_RACES}: {race}"),
                 (0, None) => "the shader has no undefined behaviour with these inputs".to_owned(),
                 (0, Some(possible)) => {
                     let possible = check.described_fault(&possible, None);

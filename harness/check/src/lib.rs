@@ -104,6 +104,7 @@ mod wgsl_declarations;
 mod wgsl_directives;
 mod wgsl_imports;
 mod wgsl_includes;
+mod wgsl_spans;
 mod workgroup_sample;
 mod writable_globals;
 mod written_resources;

@@ -6,7 +6,8 @@
 //! * It is insensitive to flow: a load from a variable of a function, of an invocation or of a
 //!   workgroup depends on every store to that variable.
 //! * Control dependence is coarse: a fault depends on the condition of every branch in the function
-//!   that contains it, at a lower rank ([`Provenance::Control`]).
+//!   that contains it, at a lower rank ([`Provenance::Control`]). Only a boolean that is stored in a
+//!   branch is computed from the condition of this branch.
 //!
 //! It does not follow values through memory of buffers. Memory behind a physical pointer is known
 //! by the type of its pointee.
@@ -96,9 +97,25 @@ impl<'a> DataFlow<'a> {
             returns: BTreeMap::new(),
         };
         for function in module.functions() {
-            for i in module.instructions_in(function.instructions.clone()) {
+            let instructions = || module.instructions_in(function.instructions.clone());
+            let mut conditions = BTreeMap::new();
+            for i in instructions().filter(|i| i.op == Some(Op::BranchConditional)) {
+                if let [condition, targets @ ..] = i.operands() {
+                    conditions.extend(targets.iter().take(2).map(|target| (*target, *condition)));
+                }
+            }
+            let mut block = None;
+            for i in instructions() {
                 match (i.op, i.operands()) {
-                    (Some(Op::Store), [pointer, value, ..]) => flow.store(*pointer, *value),
+                    (Some(Op::Label), _) => block = i.result(),
+                    (Some(Op::Store), [pointer, value, ..]) => {
+                        flow.store(*pointer, *value);
+                        // naga's `a || b` is `if a { c = true } else { c = b }`.
+                        let condition = block.and_then(|block| conditions.get(&block));
+                        if let Some(condition) = condition.filter(|_| is_bool(module, *value)) {
+                            flow.store(*pointer, *condition);
+                        }
+                    }
                     (Some(Op::CopyMemory), [to, from, ..]) => flow.store(*to, *from),
                     (Some(Op::ReturnValue), [value, ..]) => flow.returns.entry(function.id).or_default().push(*value),
                     (Some(Op::FunctionCall), [callee, arguments @ ..]) => flow.call(*callee, arguments),
@@ -366,6 +383,11 @@ impl<'a> DataFlow<'a> {
         let index = |id: &u32| self.module.constant_int(*id).and_then(|n| u64::try_from(n).ok());
         Some(LoadedFrom { memory, path: base.indices.iter().map(index).collect() })
     }
+}
+
+/// Returns true for a boolean.
+fn is_bool(module: &Module, id: u32) -> bool {
+    module.type_of(id).is_some_and(|ty| module.type_definition(ty).op == Some(Op::TypeBool))
 }
 
 /// Returns the raw id of the type behind a physical pointer.

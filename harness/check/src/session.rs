@@ -71,6 +71,8 @@ pub struct CheckSession {
     searched: f64,
     /// Steps after a failure.
     pub diagnosis: Diagnosis,
+    /// Set if a variant without the shader's undefined behaviour may be judged in its place.
+    pub takes_variants: bool,
 }
 
 /// A session in a form that is sent to another process.
@@ -116,6 +118,7 @@ impl CheckSession {
             fruitless: None,
             searched: 0.0,
             diagnosis: Diagnosis::default(),
+            takes_variants: true,
         }
     }
 
@@ -237,7 +240,17 @@ impl CheckSession {
     pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
         let SessionRequest { shader, options, case, mutation, chosen, fruitless, searched, diagnosis } = request;
         let shader = ShaderSource::from_compiled(shader)?;
-        Ok(CheckSession { shader, options, case, mutation, chosen, fruitless, searched, diagnosis })
+        Ok(CheckSession {
+            shader,
+            options,
+            case,
+            mutation,
+            chosen,
+            fruitless,
+            searched,
+            diagnosis,
+            takes_variants: true,
+        })
     }
 
     /// Returns the error to plant and its instruction, if there is one.

@@ -55,10 +55,13 @@ pub(crate) fn of(
     }
 }
 
+/// Beginning of a reason that names a benign race.
+pub(crate) const BENIGN_RACES: &str = "benign races are undefined behaviour, but were permitted";
+
 /// Lets a verdict depend on a benign race: a Pass becomes a QualityWarning, and the reason names
 /// the race. With the race the shader has undefined behaviour by the specification.
 pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
-    let assumed = format!("benign races are undefined behaviour, but were permitted: {race}");
+    let assumed = format!("{BENIGN_RACES}: {race}");
     match result.status {
         Status::Pass => (result.status, result.reason) = (Status::QualityWarning, Some(assumed)),
         Status::Fail | Status::QualityWarning => {
@@ -73,8 +76,11 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 /// QualityWarning. Its reason, that of another QualityWarning, and that of a check that says nothing, begin
 /// with the fault.
 pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, avoided: &AvoidedFault) {
-    let AvoidedFault { fault, details, otherwise } = avoided;
+    let AvoidedFault { fault, details, otherwise, explains_races } = avoided;
     let details = details.as_ref().map_or_else(String::new, |details| format!("\n{details}"));
+    if *explains_races && result.reason.as_ref().is_some_and(|reason| reason.starts_with(BENIGN_RACES)) {
+        (result.status, result.reason) = (Status::Pass, None);
+    }
     match (result.status, &result.reason) {
         (Status::Pass, _) => {
             let why = format!("{fault}; {otherwise}, {}{details}", result.conclusion());
@@ -220,7 +226,7 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
     }
     let is_conclusion = result.status == Status::Pass && traced.is_meaningful();
     if is_conclusion && traced.results > 0 {
-        let others = if unrecorded.is_empty() { "" } else { "; and computations that cannot be recorded: " };
+        let others = if unrecorded.is_empty() { "" } else { "; and instructions that cannot be recorded: " };
         let is_checked = result.writes.as_ref().is_some_and(|writes| writes.falsifiable > 0);
         let how = if is_checked { "checked by the output alone" } else { "not checked" };
         result.notes.push(format!("{how}: loads, stores, barriers and branches{others}{unrecorded}"));

@@ -5,6 +5,7 @@ use crate::caught_panic::caught;
 use crate::nesting::{too_deep, with_deep_stack};
 use crate::wgsl_declarations::undeclared_name;
 use crate::wgsl_directives::without_enable_subgroups;
+use crate::wgsl_spans::correct_places;
 use assay_exec::Wgsl;
 use assay_spirv::Module;
 use assay_spirv_lower::without_forbidden_layout;
@@ -40,7 +41,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let by_naga =
         |message: String| refused(format!("naga rejects it: {}", message.trim().trim_start_matches("error: ")));
     let parsed = naga::front::wgsl::parse_str(&without_enable_subgroups(text));
-    let module = parsed.map_err(|error| {
+    let mut module = parsed.map_err(|error| {
         let message = error.emit_to_string_with_path(text, name);
         let advice = match (placeholder(text), undeclared_name(error.message())) {
             (Some(found), _) => {
@@ -53,6 +54,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
         };
         by_naga(message.trim_end().to_owned() + &advice)
     })?;
+    correct_places(&mut module);
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     if module.entry_points.is_empty() {

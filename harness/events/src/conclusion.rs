@@ -53,7 +53,7 @@ impl CheckResult {
         }
         let score = mutations.as_ref().filter(|score| !score.is_meaningful())?;
         Some(match (score.is_known(), score.hidden_kinds()) {
-            (false, _) => "it may hide wrong computations",
+            (false, _) => "how many wrong computations it would show is not known",
             (true, [true, false]) => "it hides most wrong float computations",
             (true, [false, true]) => "it hides most wrong integer computations",
             (true, _) => "it hides most wrong computations",

@@ -66,8 +66,8 @@ impl std::fmt::Display for ExecutedInstructions {
         let more = loops.len().saturating_sub(ExecutedInstructions::LISTED);
         match &loops[..loops.len() - more] {
             [] => return Ok(()),
-            [one] => write!(f, "; the loop at {one} ran once at most, on average")?,
-            some => write!(f, "; the loops at {} ran once at most, on average", some.join(" and "))?,
+            [one] => write!(f, "; the body of the loop at {one} ran at most once on average")?,
+            some => write!(f, "; the bodies of the loops at {} ran at most once on average", some.join(" and "))?,
         }
         if more > 0 { write!(f, ", and {more} more") } else { Ok(()) }
     }

@@ -155,7 +155,7 @@ impl Candidate {
             None if let Some(score) =
                 self.mutations.as_ref().filter(|of| of.least_share() < MutationScore::MEANINGFUL) =>
             {
-                format!("{score}, however large")
+                format!("{score}, of whatever size")
             }
             None if !self.score.busy => "a round wrote nothing".to_owned(),
             None => format!(

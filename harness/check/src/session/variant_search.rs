@@ -48,7 +48,7 @@ impl CheckSession {
         };
         // Inputs that the options give are meant, and what is undefined with them is refused.
         let is_given = self.options.gives_parameters();
-        if !is_usual || !extent.says_little || is_given && extent.candidates <= 1 {
+        if !is_usual || !self.takes_variants || !extent.says_little || is_given && extent.candidates <= 1 {
             return Ok(false);
         }
         Ok(self.search_one_by_one((extent, checks), target, end)?
@@ -180,7 +180,7 @@ impl CheckSession {
             variant.search_defined(&start, target, end)?;
             let CheckSession { shader, options, chosen: Some(chosen), .. } = variant else { continue };
             let mut original = self.options.clone();
-            ChosenParameters { robustness: None, ..chosen.clone() }.apply(&mut original)?;
+            ChosenParameters { robustness: None, benign_races: false, ..chosen.clone() }.apply(&mut original)?;
             let original = Check::new(&self.shader, &original)?;
             let Some(fault) = original.first_guardable_fault(target.0) else { continue };
             let guarded_fault = Some(GuardedFault {
@@ -190,6 +190,8 @@ impl CheckSession {
                 },
                 fault: original.fault_text(&fault),
                 sources: open_sources(&original, fault.at.instruction),
+                joins_invocations: chosen.benign_races
+                    && original.first_fault_of(FaultKind::DataRace, target.0).is_none(),
             });
             let reason = format!("the shader has undefined behaviour ({})", fault.kind);
             let (robustness, extent) = (robustness.or(chosen.robustness), extent.clone());

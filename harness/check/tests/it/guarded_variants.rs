@@ -83,6 +83,35 @@ fn guards_that_lead_invocations_to_one_element_order_them() {
 }
 
 /// The number of the last invocations does not fit a word, whatever the inputs are.
+/// The last of nine invocations stores outside of an array, and in the variant to the element of the first one.
+#[test]
+fn a_race_that_guards_make_is_no_mistake_of_the_shader() {
+    const DECLARED: &str = "%seven = OpConstant %uint 7
+        %eight = OpConstant %uint 8
+        %semantics = OpConstant %uint 264
+        %row = OpTypeArray %uint %eight
+        %prow = OpTypePointer Workgroup %row
+        %pelement = OpTypePointer Workgroup %uint
+        %shared = OpVariable %prow Workgroup";
+    const BODY: &str = "%i = OpLoad %uint %id
+        %to = OpAccessChain %pelement %shared %i
+        OpStore %to %one
+        OpControlBarrier %two %two %semantics
+        %kept = OpBitwiseAnd %uint %i %seven
+        %from = OpAccessChain %pelement %shared %kept
+        %seen = OpLoad %uint %from
+        %place = OpAccessChain %puint %data %zero %i
+        %value = OpLoad %uint %place
+        %sum = OpIAdd %uint %seen %value
+        OpStore %place %sum";
+    let shader = Shader { interface: "%shared", ..on_words(9, DECLARED, "", BODY) };
+    let result = judged(&shader, &SyntheticTarget::default());
+    let reason = reason_of(&result);
+    assert!(reason.starts_with("access out of bounds at test.spvasm"), "{reason}");
+    assert!(reason.contains("with guards that exclude it, all 18 written elements checked"), "{reason}");
+    assert!(result.notes.iter().any(|note| note.contains("; guards lead invocations to one element")), "{result:?}");
+}
+
 #[test]
 fn a_number_that_does_not_fit_is_named() {
     let body = "%i = OpLoad %uint %id

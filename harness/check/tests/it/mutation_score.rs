@@ -130,7 +130,7 @@ fn the_search_prefers_parameters_with_which_errors_are_noticed() {
     let ParameterSearch::Found(chosen) = search_parameters(&check, &options, (&target, &|| ())).unwrap() else {
         panic!("the defaults hide the computations")
     };
-    assert!(chosen.note().contains(" errors planted in integer computations, however large"), "{}", chosen.note());
+    assert!(chosen.note().contains(" errors planted in integer computations, of whatever size"), "{}", chosen.note());
     let before = checked(text, options.clone(), &target).mutations.unwrap();
     let mut options = options;
     chosen.apply(&mut options).unwrap();

@@ -24,10 +24,11 @@ use crate::{
     spinner::Spinner,
 };
 use assay_check::{
-    BUNDLE_FOLDER, CaseFile, Check, CheckError, CheckSession, Options, SEARCH_TIME, SequenceSession, bundle,
-    interpret_only, refuse_foreign_bundles, remove_bundles,
+    BUNDLE_FOLDER, CaseFile, Check, CheckError, CheckSession, Options, SEARCH_TIME, SequenceSession, SessionOutput,
+    bundle, interpret_only, refuse_foreign_bundles, remove_bundles,
 };
 use assay_events::{Event, Reporter, Status};
+use assay_exec::Target;
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{JsonLines, ResultDirWriter};
@@ -90,6 +91,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         session.options.robustness.get_or_insert(Robustness::None);
     }
     args.dispatch.refuse_duplicates(&session.check()?)?;
+    // Without a device, undefined behaviour is refused.
+    session.takes_variants = !args.no_device;
     if !args.dispatch.no_search {
         search(&mut session)?;
     }
@@ -100,7 +103,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     let check = session.check()?;
     session.must_have_inputs(&check)?;
     if args.no_device {
-        let result = interpret_only(&check, &NoDevice::default())?;
+        let nothing = NoDevice::default();
+        let mut result = interpret_only(&check, &nothing)?;
+        session.conclude(&check, &mut result, Target::info(&nothing), SessionOutput { folder: None, command: &[] })?;
         let code = if result.status == Status::Fail { exit::FAILURES } else { exit::OK };
         if args.execution.json {
             let line = Event::CheckFinished(Box::new(result));
