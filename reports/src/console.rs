@@ -380,7 +380,10 @@ impl Console {
             }
             Outcome::NothingChecked => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
-                let none = format!("none of {} could be checked", counted(tally.finished(), "case"));
+                let none = match tally.finished() {
+                    1 => "the only case could not be checked".to_owned(),
+                    cases => format!("none of {} could be checked", counted(cases, "case")),
+                };
                 (yellow, format!("NOTHING CHECKED: {device}: {none}; this is not a pass."))
             }
             Outcome::Pass => {

@@ -477,7 +477,7 @@ impl ChosenParameters {
         let lengths: Vec<String> = self.elements.iter().map(|(name, length)| format!("{name}={length}")).collect();
         Some(format!(
             "with an element for each invocation, the access at {at} is out of bounds, so Assay chose the lengths {}; if \
-             the array is not meant to be longer, that access is a mistake",
+             these values are valid and the array is not meant to be longer, that access is a mistake",
             lengths.join(", ")
         ))
     }

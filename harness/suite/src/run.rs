@@ -142,15 +142,18 @@ impl ProgramSet<'_> {
             Err(Unchecked::Refused(error)) => {
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
                 let mut reason = without_name(first, &case.name).to_owned();
-                let mut notes = rest.lines().map(str::to_owned);
+                let mut notes = rest.lines().peekable();
                 // The first line announces a list, such as a compiler's errors: its first entry
-                // says why.
+                // says why, with what stands below it.
                 if reason.ends_with(':')
                     && let Some(entry) = notes.next()
                 {
-                    reason = format!("{reason} {}", entry.trim());
+                    let indentation = |line: &str| line.len() - line.trim_start().len();
+                    let below = notes.next_if(|line| indentation(line) > indentation(entry));
+                    let below = below.map_or_else(String::new, |below| format!(": {}", below.trim()));
+                    reason = format!("{reason} {}{below}", entry.trim());
                 }
-                CheckResult { notes: notes.collect(), ..undetermined(reason) }
+                CheckResult { notes: notes.map(str::to_owned).collect(), ..undetermined(reason) }
             }
             Err(Unchecked::Panicked(message)) => {
                 let why = format!("the harness panicked: {message}");

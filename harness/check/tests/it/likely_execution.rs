@@ -63,7 +63,8 @@ fn members_beside_a_large_array_are_parameters() {
     let session = searched(&box_of_points(declared, "f32(inside.low.y)", "f32(inside.high.y)"));
     on_each_driver(|target| {
         let chosen = must_say_enough(&session, target).chosen.expect("the box is chosen");
-        assert!(chosen.contains("inside.high[1]=") && !chosen.contains("colours"), "{chosen}");
+        let is_side = ["inside.low[1]=", "inside.high[1]="].iter().any(|side| chosen.contains(side));
+        assert!(is_side && !chosen.contains("colours"), "{chosen}");
     });
 }
 

@@ -64,8 +64,9 @@ What is checked:
   operands that the device recorded. A Pass requires written elements that
   could have come out wrong, or most computations checked one by one; without
   either, the status is Undetermined and the exit code 3. A shader that
-  violates a rule of SPIR-V, or whose behaviour is undefined with its inputs,
-  is refused; no device runs it.
+  violates a rule of SPIR-V is refused; no device runs it. So is one whose
+  behaviour is undefined with its inputs, unless a variant without that can be
+  judged: the verdict is a QualityWarning then.
   If the device fails, Assay reruns an instrumented shader that records
   intermediate results, and reports the first instruction whose recorded
   result is not permitted for its recorded operands.
