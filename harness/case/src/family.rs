@@ -120,7 +120,7 @@ impl ModeLists {
 /// # Errors
 /// The file is malformed, or two of its blocks have a case in common.
 pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<Vec<Case>, CaseError> {
-    let (cases, ends) = expand(file, prefix, text, lists)?;
+    let ExpandedFamily { cases, ends } = expand(file, prefix, text, lists)?;
     let mut names = HashSet::new();
     if let Some(twice) = cases.iter().position(|case: &Case| !names.insert(case.name.as_str())) {
         let block = ends.into_iter().find(|(end, _)| twice < *end).map(|(_, span)| span).unwrap_or_default();
@@ -130,14 +130,19 @@ pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> 
     Ok(cases)
 }
 
-/// Returns the cases of a family file as [`parse`] does, and the number of cases up to the end of each
-/// block, with its place in the file. A case may be there twice.
-pub(crate) fn expand(
-    file: &str,
-    prefix: &str,
-    text: &str,
-    lists: &ModeLists,
-) -> Result<(Vec<Case>, Vec<(usize, Range<usize>)>), CaseError> {
+/// The cases of a family file.
+pub(crate) struct ExpandedFamily {
+    /// The cases, in the order of the blocks. One may be there twice.
+    pub(crate) cases: Vec<Case>,
+    /// The number of cases up to the end of each block, with its place in the file.
+    ends: Vec<(usize, Range<usize>)>,
+}
+
+/// Expands the cases of a family file as [`parse`] does, without looking for duplicates.
+///
+/// # Errors
+/// The file is malformed.
+pub(crate) fn expand(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<ExpandedFamily, CaseError> {
     let at = FileContext { file, text };
     let read: FamilyFile = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
     if read.why.get_ref().trim().is_empty() {
@@ -153,7 +158,7 @@ pub(crate) fn expand(
         axes.expand(&at, block.get_ref(), prefix, &family, &mut cases)?;
         ends.push((cases.len(), block.span()));
     }
-    Ok((cases, ends))
+    Ok(ExpandedFamily { cases, ends })
 }
 
 /// A block with parsed values.

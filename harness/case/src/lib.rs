@@ -43,8 +43,7 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
     let lists = mode_lists()?;
     let mut cases = Vec::new();
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
-        let (mut of_file, _) = family::expand(&format!("cases/{path}"), &prefix(path), text, &lists)?;
-        cases.append(&mut of_file);
+        cases.append(&mut family::expand(&format!("cases/{path}"), &prefix(path), text, &lists)?.cases);
     }
     Ok(cases)
 }

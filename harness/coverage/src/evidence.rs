@@ -8,7 +8,7 @@ use assay_check::ShaderSource;
 use assay_precision::Op;
 use assay_spirv::{Style, disassemble};
 use assay_suite::Case;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A case that is a program.
 #[derive(Clone, Debug)]
@@ -103,9 +103,9 @@ pub(crate) fn groups(names: &BTreeSet<&str>) -> Vec<String> {
 }
 
 /// Returns the instructions of a case's modules, as [`add_words`] does.
-fn words_of(case: &Case) -> Result<HashSet<String>, CoverageError> {
+fn words_of(case: &Case) -> Result<BTreeSet<String>, CoverageError> {
     let wrong = |why: String| CoverageError::Program { case: case.name.clone(), why };
-    let mut words = HashSet::new();
+    let mut words = BTreeSet::new();
     match case.pass(case.paths[0]) {
         Some(pass) => {
             for step in &pass.map_err(|error| wrong(error.to_string()))?.steps {
@@ -131,7 +131,7 @@ fn words_of(case: &Case) -> Result<HashSet<String>, CoverageError> {
 }
 
 /// Adds the instructions of a module's text, alone and with each enumerant among their operands.
-fn add_words(text: &str, words: &mut HashSet<String>) {
+fn add_words(text: &str, words: &mut BTreeSet<String>) {
     for line in text.lines() {
         let line = line.split(';').next().unwrap_or_default();
         let Some(start) = line.find("Op") else { continue };
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_words_of_a_module_are_instructions_and_enumerants() {
-        let mut words = HashSet::new();
+        let mut words = BTreeSet::new();
         let text = "OpCapability Shader ; a comment\n%2 = OpTypeImage %f 2D 0 0 0 2 R8\nOpDecorate %x BuiltIn GlobalInvocationId\n%r = OpImageRead %v %i %c Sample|SignExtend %s";
         add_words(text, &mut words);
         for word in ["OpCapability Shader", "OpTypeImage", "OpTypeImage R8", "OpTypeImage 2D", "OpImageRead SignExtend"]
