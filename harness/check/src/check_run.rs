@@ -603,12 +603,7 @@ impl<'a> CheckRun<'a> {
             let place = check.shader.location(at);
             let fault =
                 format!("Assay cannot rule out a data race on workgroup memory at {place} (a barrier may be missing)");
-            let avoided = AvoidedFault {
-                fault,
-                details: Some(LACKS_ORDER.to_owned()),
-                otherwise: "moreover",
-                explains_races: false,
-            };
+            let avoided = AvoidedFault { fault, details: Some(LACKS_ORDER.to_owned()), otherwise: "moreover" };
             status::qualify_by_avoided_fault(&mut result, &avoided);
         }
         if let Some(FaultText { place, what }) = self.undefined_in_order {
@@ -619,7 +614,7 @@ impl<'a> CheckRun<'a> {
             let details = Some(if is_race { format!("{what}\n{LACKS_ORDER}") } else { what });
             status::qualify_by_avoided_fault(
                 &mut result,
-                &AvoidedFault { fault, details, otherwise: "apart from that", explains_races: false },
+                &AvoidedFault { fault, details, otherwise: "apart from that" },
             );
         }
         if result.status == Status::Undetermined && self.open_addresses {

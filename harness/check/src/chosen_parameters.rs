@@ -100,8 +100,6 @@ pub(crate) struct AvoidedFault {
     /// The conditions under which the shader was checked, as the beginning of a sentence that the
     /// conclusion completes: `with the chosen parameters`.
     pub(crate) otherwise: &'static str,
-    /// Set if the variant that was checked has benign races that the shader has not.
-    pub(crate) explains_races: bool,
 }
 
 impl AvoidedFault {
@@ -123,7 +121,7 @@ impl AvoidedFault {
             _ => return None,
         };
         let fault = format!("Assay cannot rule out {subject} at {}, {UNDEFINED}", fault.place);
-        Some(AvoidedFault { fault, details: None, otherwise, explains_races: false })
+        Some(AvoidedFault { fault, details: None, otherwise })
     }
 }
 
@@ -293,11 +291,11 @@ impl CandidateFault {
                     "Assay cannot rule out a data race on workgroup memory at {place} with {options} (a barrier may be \
                      missing)"
                 );
-                return AvoidedFault { fault, details: None, otherwise, explains_races: false };
+                return AvoidedFault { fault, details: None, otherwise };
             }
         };
         let fault = format!("{subject} at {place}, {UNDEFINED}, with {options}{hint}");
-        AvoidedFault { fault, details: Some(what.clone()), otherwise, explains_races: false }
+        AvoidedFault { fault, details: Some(what.clone()), otherwise }
     }
 }
 
@@ -383,13 +381,16 @@ impl ChosenParameters {
         Ok(())
     }
 
+    /// Returns true if the benign races of the variant that was checked come from its guards.
+    pub(crate) fn joins_invocations(&self) -> bool {
+        self.guarded_fault.as_ref().is_some_and(|guarded| guarded.joins_invocations)
+    }
+
     /// Returns the undefined behaviour of the shader that the check avoids; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<AvoidedFault> {
         let chooses_none = ChosenParameters { robustness: None, ..self.clone() }.options().is_empty();
         let inputs = if chooses_none { "these inputs" } else { "the chosen inputs" };
-        if let Some(GuardedFault { fault: FaultText { place, what }, subject, sources, joins_invocations }) =
-            &self.guarded_fault
-        {
+        if let Some(GuardedFault { fault: FaultText { place, what }, subject, sources, .. }) = &self.guarded_fault {
             let sources = sources.as_ref().map_or_else(String::new, |sources| format!("\n{sources}"));
             return Some(AvoidedFault {
                 fault: format!("{subject} at {place} with {inputs}, {UNDEFINED}"),
@@ -398,7 +399,6 @@ impl ChosenParameters {
                     None => "with guards that exclude it",
                     Some(_) => "with guards that exclude it, and invocations executed one after another",
                 },
-                explains_races: *joins_invocations,
             });
         }
         if let Some(AvoidedRace { inputs, race, is_possible, .. }) = &self.avoided_race {
@@ -411,7 +411,6 @@ impl ChosenParameters {
                 fault,
                 details: Some(details.to_owned()),
                 otherwise: "with invocations executed one after another",
-                explains_races: false,
             });
         }
         let is_fixed = self.robust_access.as_ref().is_some_and(|access| access.is_fixed);
@@ -431,7 +430,7 @@ impl ChosenParameters {
                 }
             };
             let details = access.as_ref().map(|access| access.what.clone());
-            return Some(AvoidedFault { fault, details, otherwise: "with robustness", explains_races: false });
+            return Some(AvoidedFault { fault, details, otherwise: "with robustness" });
         }
         let other = self.other_fault.as_ref()?;
         let is_skipped = other.is_fixed && other.kind == CandidateFaultKind::Race;
@@ -446,10 +445,8 @@ impl ChosenParameters {
         const NO_OTHERS: &str = "found no parameters that avoid that and say enough about the shader";
         let robust =
             self.robustness.map_or("", |_| "; without --robustness, accesses out of bounds are undefined behaviour");
-        let racing = match (&self.guarded_fault, self.benign_races) {
-            (Some(GuardedFault { joins_invocations: true, .. }), _) => {
-                "; guards lead invocations to one element, in which they store one value"
-            }
+        let racing = match (self.joins_invocations(), self.benign_races) {
+            (true, _) => "; guards lead invocations to one element, in which they store one value",
             (_, true) => "; racing stores of one value are undefined behaviour otherwise",
             (_, false) => "",
         };

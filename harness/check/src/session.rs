@@ -240,17 +240,8 @@ impl CheckSession {
     pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
         let SessionRequest { shader, options, case, mutation, chosen, fruitless, searched, diagnosis } = request;
         let shader = ShaderSource::from_compiled(shader)?;
-        Ok(CheckSession {
-            shader,
-            options,
-            case,
-            mutation,
-            chosen,
-            fruitless,
-            searched,
-            diagnosis,
-            takes_variants: true,
-        })
+        let new = CheckSession::new(shader, options);
+        Ok(CheckSession { case, mutation, chosen, fruitless, searched, diagnosis, ..new })
     }
 
     /// Returns the error to plant and its instruction, if there is one.
@@ -449,6 +440,9 @@ impl CheckSession {
             let advice = check.advice_to_vary().unwrap_or_default();
             if let Some(reason) = result.reason.as_mut().filter(|_| fruitless.is_some() && !advice.is_empty()) {
                 *reason = reason.trim_end_matches(&advice).trim_end_matches("; ").to_owned();
+            }
+            if self.chosen.as_ref().is_some_and(ChosenParameters::joins_invocations) {
+                status::without_benign_race(result);
             }
             status::qualify_by_avoided_fault(result, &fault);
         }

@@ -72,15 +72,21 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
     }
 }
 
+/// Takes back what [`qualify_by_benign_race`] made of a Pass, for a race that is not one of the shader. The
+/// caller names the undefined behaviour that the shader has.
+pub(crate) fn without_benign_race(result: &mut CheckResult) {
+    let is_race = result.reason.as_ref().is_some_and(|reason| reason.starts_with(BENIGN_RACES));
+    if result.status == Status::QualityWarning && is_race {
+        (result.status, result.reason) = (Status::Pass, None);
+    }
+}
+
 /// Lets a verdict depend on undefined behaviour of the shader that the check avoids: a Pass becomes a
 /// QualityWarning. Its reason, that of another QualityWarning, and that of a check that says nothing, begin
 /// with the fault.
 pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, avoided: &AvoidedFault) {
-    let AvoidedFault { fault, details, otherwise, explains_races } = avoided;
+    let AvoidedFault { fault, details, otherwise } = avoided;
     let details = details.as_ref().map_or_else(String::new, |details| format!("\n{details}"));
-    if *explains_races && result.reason.as_ref().is_some_and(|reason| reason.starts_with(BENIGN_RACES)) {
-        (result.status, result.reason) = (Status::Pass, None);
-    }
     match (result.status, &result.reason) {
         (Status::Pass, _) => {
             let why = format!("{fault}; {otherwise}, {}{details}", result.conclusion());

@@ -353,3 +353,21 @@ fn undefined_behaviour_of_one_round_is_told_without_a_device() {
     assert!(racing.starts_with(what) && racing.contains("data race on set 0 binding 1"), "{racing}");
     assert_eq!(reason(&text("id.x")), "no device ran; the shader has no undefined behaviour with these inputs");
 }
+
+/// The device's verdict would be a QualityWarning, too.
+#[test]
+fn a_benign_race_is_told_without_a_device() {
+    let shader = wgsl(&shader("data[0] = 7.0;"));
+    let interpreted = |expectations: Vec<Expectation>| {
+        let options = Options { rounds: 1, benign_races: true, expectations, ..Options::default() };
+        let check = Check::new(&shader, &options).unwrap();
+        interpret_only(&check, &SyntheticTarget::default()).unwrap()
+    };
+    let seven = Expectation { binding: "data".into(), element: "[0]".into(), value: "7".into() };
+    for (expectations, status) in [(vec![seven], Status::QualityWarning), (Vec::new(), Status::Undetermined)] {
+        let result = interpreted(expectations);
+        let reason = result.reason.unwrap_or_default();
+        assert_eq!(result.status, status, "{reason}");
+        assert!(reason.contains("benign races are undefined behaviour"), "{reason}");
+    }
+}

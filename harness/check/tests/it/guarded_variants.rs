@@ -82,7 +82,6 @@ fn guards_that_lead_invocations_to_one_element_order_them() {
     assert!(result.notes.iter().any(|note| note.contains("one after another in one invocation")), "{result:?}");
 }
 
-/// The number of the last invocations does not fit a word, whatever the inputs are.
 /// The last of nine invocations stores outside of an array, and in the variant to the element of the first one.
 #[test]
 fn a_race_that_guards_make_is_no_mistake_of_the_shader() {
@@ -110,8 +109,11 @@ fn a_race_that_guards_make_is_no_mistake_of_the_shader() {
     assert!(reason.starts_with("access out of bounds at test.spvasm"), "{reason}");
     assert!(reason.contains("with guards that exclude it, all 18 written elements checked"), "{reason}");
     assert!(result.notes.iter().any(|note| note.contains("; guards lead invocations to one element")), "{result:?}");
+    let spoilt = SyntheticTarget::spoilt(|output| output.memory.values_mut().for_each(|bytes| bytes[0] ^= 4));
+    assert_eq!(judged(&shader, &spoilt).status, Status::Fail);
 }
 
+/// The number of the last invocations does not fit a word, whatever the inputs are.
 #[test]
 fn a_number_that_does_not_fit_is_named() {
     let body = "%i = OpLoad %uint %id
