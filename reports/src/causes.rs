@@ -47,7 +47,7 @@ struct Subject {
     instruction: String,
     path: String,
     status: Status,
-    /// Reason of a case without a verdict, with a placeholder for each number.
+    /// Reason of a case without a verdict, see [`without_numbers`].
     reason: Option<String>,
 }
 

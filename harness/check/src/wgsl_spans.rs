@@ -1,9 +1,9 @@
-//! Places of expressions in naga's modules. An operand that naga turns into a vector, such as `x` in `v / x`, has
-//! the place where `x` is declared, and the instruction that uses it would get this place, too.
+//! Places of expressions in naga's modules. naga makes a vector of the scalar `x` in `v / x`, gives this vector the
+//! place where `x` is declared, and the division the place of the vector.
 
 use naga::{Arena, Block, Expression, Module, Span, Statement};
 
-/// Gives expressions that stand together the place of those that the text has there.
+/// Sets the place of each group of expressions to that of the expressions that stand in the text.
 pub(crate) fn correct_places(module: &mut Module) {
     let functions = module.functions.iter_mut().map(|(_, function)| function);
     let entry_points = module.entry_points.iter_mut().map(|entry| &mut entry.function);

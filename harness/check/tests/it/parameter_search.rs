@@ -845,9 +845,8 @@ fn specialisation_constants_that_are_zero_get_a_value() {
     let writes = result.writes.unwrap();
     assert_eq!((result.status, writes.written), (Status::Pass, 128), "{writes}");
     // A size of 1 stands for one that the application states.
-    let placeholder = SPECIALISED.replace("OpSpecConstant %uint 0", "OpSpecConstant %uint 1");
-    let (chosen, _) =
-        searched_in(&ShaderSource::read("guard.spvasm", placeholder.as_bytes()).unwrap(), &Options::default());
+    let of_one = SPECIALISED.replace("OpSpecConstant %uint 0", "OpSpecConstant %uint 1");
+    let (chosen, _) = searched_in(&ShaderSource::read("guard.spvasm", of_one.as_bytes()).unwrap(), &Options::default());
     assert_eq!(chosen.expect("the defaults write nothing").to_string(), " --spec 3=true --spec 7=64");
     // A value from the options is kept.
     let options = Options { specs: vec![("7".to_owned(), "20".to_owned())], ..Options::default() };

@@ -303,7 +303,7 @@ fn inside(choice: &[OperandPart], ranges: &[RankRange]) -> (SmallVec<[RankRange;
     (found, holding)
 }
 
-/// Spans of the parts, with a placeholder for NaNs.
+/// Spans of the parts. A NaN has no rank: its span is one rank, and the caller takes the NaN itself.
 fn intervals(choice: &[OperandPart]) -> SmallVec<[RankInterval; 8]> {
     let interval = |part: &OperandPart| match part {
         OperandPart::Nan => RankInterval::point(0),
