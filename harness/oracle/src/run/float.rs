@@ -205,11 +205,12 @@ impl Run<'_> {
     /// The permitted set of the table for these operands, as a value.
     fn table_result(&mut self, float_op: &FloatOp, slot: usize, given: &[Operand]) -> (AbstractValue, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
-        let over = match self.effort(if sets {
-            extension_time(float_op.call.op, given.len())
-        } else {
-            ExtensionTime::default()
-        }) {
+        let time = match sets {
+            true => extension_time(float_op.call.op, given.len())
+                .over(|effort| float_op.reference.boxes(effort, slot, given)),
+            false => ExtensionTime::default(),
+        };
+        let over = match self.effort(time) {
             Some(effort) => float_op.reference.permitted_for_sets_with(effort, slot, given),
             None => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
@@ -493,7 +494,7 @@ const TABLE_WORK: u64 = 248;
 /// Time of the table's extension of an instruction to sets, given its number of scalar operands; 0
 /// where it is quick. It is the largest that `cargo run -p assay-precision --example set_times`
 /// measures.
-pub(super) fn extension_time(op: Op, operands: usize) -> ExtensionTime {
+fn extension_time(op: Op, operands: usize) -> ExtensionTime {
     let [search, cover] = match op {
         Op::Tanh => [62_000, 1_600],
         Op::SmoothStep => [100_000, 110],
@@ -513,7 +514,7 @@ pub(super) fn extension_time(op: Op, operands: usize) -> ExtensionTime {
         Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => of_length(operands / 2),
         _ => [0, 0],
     };
-    ExtensionTime { search, cover }
+    ExtensionTime { search, enclosure: search / 2, cover }
 }
 
 /// Times of a search and of a cover for a dot product of two vectors.

@@ -14,10 +14,27 @@ const COPY_WORK: u64 = 2;
 /// Estimated time of a set extension, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExtensionTime {
-    /// With [`Effort::Search`]. An enclosure takes about half of it.
+    /// With [`Effort::Search`].
     pub(super) search: u64,
+    /// With [`Effort::Enclose`].
+    pub(super) enclosure: u64,
     /// With [`Effort::Cover`].
     pub(super) cover: u64,
+}
+
+impl ExtensionTime {
+    /// Time in which a formula is bounded with the expressions of its operands: that of the length of a vector of
+    /// three, which takes longest.
+    pub(super) const REARRANGEMENT: ExtensionTime = ExtensionTime { search: 100, enclosure: 100, cover: 100 };
+
+    /// Returns the time over several boxes of operand parts for each effort.
+    pub(super) fn over(self, boxes: impl Fn(Effort) -> u64) -> ExtensionTime {
+        ExtensionTime {
+            search: self.search.saturating_mul(boxes(Effort::Search)),
+            enclosure: self.enclosure.saturating_mul(boxes(Effort::Enclose)),
+            cover: self.cover.saturating_mul(boxes(Effort::Cover)),
+        }
+    }
 }
 
 /// Shares of [`Limits::searches`](crate::Limits::searches) that covers may take: they are what is
@@ -86,7 +103,7 @@ impl GroupWork {
     pub(super) fn effort(&mut self, time: ExtensionTime, share: u64) -> Option<Effort> {
         let efforts = [
             (Effort::Search, time.search, 1),
-            (Effort::Enclose, time.search / 2, 1),
+            (Effort::Enclose, time.enclosure, 1),
             (Effort::Cover, time.cover, COVER_SHARES),
         ];
         for ((effort, time, shares), spent) in efforts.into_iter().zip(&mut self.extensions) {

@@ -77,8 +77,10 @@ pub enum Effort {
 /// Greatest number of combinations of members that are evaluated one by one; a quarter of it for
 /// formulas.
 const MAX_COMBINATIONS: u64 = 32;
-/// Number of combinations of parts above which parts of one sign are joined across their gaps.
-const MAX_PART_COMBINATIONS: usize = 512;
+/// Number of boxes of parts above which parts of one sign are joined across their gaps.
+const MAX_BOXES: u64 = 512;
+/// The same for formulas, each of whose boxes takes long, with [`Effort::Search`] and with less effort.
+const MAX_FORMULA_BOXES: [u64; 2] = [32, 8];
 
 impl Reference {
     /// Permitted results of a result component if each operand scalar is any member of a set:
@@ -128,6 +130,23 @@ impl Reference {
     }
 }
 
+impl Reference {
+    /// About the number of boxes of parts of the operands that a set extension evaluates one by one: it takes
+    /// so many times as long as over ranges.
+    ///
+    /// # Panics
+    /// As [`Reference::permitted_for_sets`].
+    pub fn boxes(&self, effort: Effort, slot: usize, operands: &[Operand]) -> u64 {
+        let slot = &self.slots[slot];
+        let parts = slot.inputs.iter().map(|&(i, _)| match &operands[i] {
+            Operand::Bits(_) => 1,
+            Operand::Set(set) => set.ranges().len().max(1) as u64,
+        });
+        let boxes = parts.fold(1, u64::saturating_mul);
+        if boxes <= slot.most_boxes(effort) { boxes } else { 1 }
+    }
+}
+
 /// Members of each operand that the result component depends on.
 type Members = SmallVec<[Set; 4]>;
 
@@ -155,6 +174,15 @@ fn may_be_infinite(slot: &ResultSlot, set: &Set) -> bool {
 }
 
 impl ResultSlot {
+    /// The number of boxes above which parts are joined.
+    fn most_boxes(&self, effort: Effort) -> u64 {
+        match (&self.rule, effort) {
+            (ResultRule::Formula(_), Effort::Search) => MAX_FORMULA_BOXES[0],
+            (ResultRule::Formula(_), Effort::Enclose | Effort::Cover) => MAX_FORMULA_BOXES[1],
+            _ => MAX_BOXES,
+        }
+    }
+
     /// Returns true if the lenient reading may differ from the usual one by more than the treatment
     /// of overflow.
     fn may_differ(&self) -> bool {
@@ -258,7 +286,8 @@ impl SetEvaluation<'_> {
         let at_zero = self.divides_at_zero() || nan || infinite;
         let mut parts: SmallVec<[SmallVec<[OperandPart; 8]>; 4]> =
             sets.iter().zip(&slot.inputs).map(|(set, &(_, scalar))| parts(set, scalar, at_zero)).collect();
-        if parts.iter().map(SmallVec::len).product::<usize>() > MAX_PART_COMBINATIONS {
+        let boxes = parts.iter().map(|parts| parts.len() as u64).fold(1, u64::saturating_mul);
+        if boxes > slot.most_boxes(self.effort) {
             self.loosen(Tightness::Enclosure);
             let joined =
                 sets.iter().zip(&slot.inputs).map(|(set, &(_, scalar))| partition::joined(set, scalar, at_zero));

@@ -10,7 +10,8 @@ use crate::float_op::{FloatOp, Reading};
 use crate::inst::Reg;
 use crate::residual::value;
 use crate::run::Run;
-use crate::run::float::{extension_time, flush_threshold, rearranged};
+use crate::run::float::{flush_threshold, rearranged};
+use crate::run::work::ExtensionTime;
 use crate::ty::Fmt;
 use assay_float::Rank;
 use assay_precision::{Environment, ExpressionDomain, Rounding};
@@ -40,7 +41,7 @@ impl Run<'_> {
             self.readings_differ |= computed;
             return Ok(Some((ExprBound { truncated: true, ..leaf }, false)));
         }
-        if computed && self.effort(extension_time(float_op.call.op, operands.len())).is_none() {
+        if computed && self.effort(ExtensionTime::REARRANGEMENT).is_none() {
             return Err(Unbounded);
         }
         let env = self.environment(float_op, slot);
