@@ -62,6 +62,7 @@ mod candidate_faults;
 mod contents;
 mod effort;
 mod growth;
+mod heavy;
 mod likely_execution;
 mod loops;
 mod mode_rounds;
@@ -96,6 +97,7 @@ use contents::data_provenance;
 use effort::Effort;
 use growth::elements_up_to;
 pub(crate) use growth::open_lengths;
+use heavy::{HEAVY_CANDIDATES, HEAVY_WORK_PER_GROUP};
 use modes::FaultyMode;
 pub(crate) use open_parameter::variable_names;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
@@ -129,16 +131,6 @@ pub const SEARCH_TIME: Duration = Duration::from_secs(120);
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
 
-/// Largest work of one workgroup of a shader whose defaults exceed [`WORK_PER_GROUP`]: some compute a
-/// texel from hundreds of operations. It takes about 2 s.
-const HEAVY_WORK_PER_GROUP: u64 = 1 << 27;
-
-/// Number of candidates that are interpreted with [`HEAVY_WORK_PER_GROUP`] at last.
-const HEAVY_CANDIDATES: usize = 4;
-
-/// Cost that these candidates may take beyond the limit of a search.
-const HEAVY_COST: u64 = COST / 2;
-
 /// Largest work of one workgroup at first, unless the defaults need more: nested loops over sizes
 /// that are too large would take all the time.
 const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
@@ -149,9 +141,6 @@ const UNDECIDED_BLOCKS: u64 = 1 << 12;
 /// Largest number of invocations of a candidate that are interpreted.
 const INVOCATIONS: u64 = 2048;
 
-/// Work of a round of a check above which only a part of the invocations is checked. It takes about 16 s.
-const CHECKED_WORK: u64 = 1 << 30;
-
 /// Largest work of one round of a candidate, unless it is a single workgroup. A candidate that takes
 /// more is interpreted again with fewer invocations.
 const CANDIDATE_WORK: u64 = 1 << 27;
@@ -159,6 +148,9 @@ const CANDIDATE_WORK: u64 = 1 << 27;
 /// Largest work of one round of the last candidate, which has all workgroups that a search
 /// interprets.
 const LAST_CANDIDATE_WORK: u64 = 1 << 29;
+
+/// Searches over sets of a candidate ([`Limits::searches`]).
+const SEARCHES: u64 = 50;
 
 /// Work of one round of a candidate above which fewer invocations of the next are interpreted: with
 /// several workgroups, and with one.
@@ -437,6 +429,8 @@ struct Search<'a> {
     heavy: BTreeMap<u64, ChosenParameters>,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,
+    /// As [`Limits::searches`], with at least one for each workgroup.
+    searches: u64,
     /// Order of atomics in which candidates are interpreted.
     atomic_order: AtomicOrder,
     /// As [`Dispatch::results`].
@@ -506,6 +500,7 @@ impl<'a> Search<'a> {
             candidate_work: CANDIDATE_WORK,
             heavy: BTreeMap::new(),
             undecided_blocks: UNDECIDED_BLOCKS,
+            searches: SEARCHES,
             atomic_order: AtomicOrder::Any,
             results: FollowedResults::All,
             invocations: INVOCATIONS,
@@ -550,6 +545,7 @@ impl<'a> Search<'a> {
         let best = if self.is_good(&best) { best } else { self.with_heavy_candidates(best)? };
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
+        let best = if best.is_unmeasured() { self.with_simple_floats(best)? } else { best };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
         let best = self.with_usual_flags(best)?;
         let best = if best.score.defined == self.rounds { self.with_skipped_code(best)? } else { best };
@@ -560,6 +556,10 @@ impl<'a> Search<'a> {
         // Other workgroups may need longer arrays.
         let part = std::mem::replace(&mut self.invocations, INVOCATIONS);
         self.candidate_work = LAST_CANDIDATE_WORK;
+        self.undecided_blocks = self.check.limits.undecided_blocks;
+        let all = DispatchShape::new(&self.check.setup, &self.check.program).count(None);
+        // Workgroups without work get a share, too.
+        self.searches = 2 * SEARCHES * all.min(INVOCATIONS).div_ceil(part);
         self.limit += LAST_COST;
         let last = self.candidate(best.chosen.clone())?;
         // What only takes much work is no worse.
@@ -578,65 +578,14 @@ impl<'a> Search<'a> {
             return Ok(Candidate { chosen: ChosenParameters { sample, ..last.chosen }, ..best });
         }
         // More workgroups meet data with which something may be undefined.
-        if last.score.judged < best.score.judged { self.with_simple_data(best.score.judged, last) } else { Ok(last) }
-    }
-
-    /// Interprets one workgroup of a candidate with a larger limit if it seems endless: it may only be
-    /// heavy.
-    fn with_heavy_work(&mut self, seemingly_endless: Candidate) -> Result<Candidate, CheckError> {
-        if seemingly_endless.faults.first() != Some(&FaultKind::Endless) {
-            return Ok(seemingly_endless);
-        }
-        self.work_per_group = HEAVY_WORK_PER_GROUP;
-        self.invocations = self.least_invocations().min(self.invocations);
-        let heavy = self.candidate(seemingly_endless.chosen.clone())?;
-        Ok(better(seemingly_endless, heavy))
-    }
-
-    /// Returns the parameters of a candidate, with a subset of the invocations if a check of all would take
-    /// too much work, and these are independent: of others, a subset says less.
-    fn with_subset(&self, candidate: &Candidate) -> ChosenParameters {
-        let chosen = candidate.chosen.clone();
-        let groups = product(chosen.groups.unwrap_or(self.check.setup.groups));
-        let shape = DispatchShape { groups, ..DispatchShape::new(&self.check.setup, &self.check.program) };
-        let is_given = self.options.checked_invocations.is_some();
-        let of_group = u128::from(candidate.work / groups.max(1)).max(1);
-        let is_light = candidate.work <= CHECKED_WORK && of_group <= u128::from(self.check.limits.work_per_group);
-        if is_light || !shape.is_divisible || is_given {
-            return chosen;
-        }
-        let affordable = u128::from(shape.count(None)) * u128::from(CHECKED_WORK) / u128::from(candidate.work);
-        let affordable = u64::try_from(affordable).unwrap_or(u64::MAX);
-        // A check refuses a workgroup that takes more.
-        let part = u128::from(shape.local) * u128::from(self.check.limits.work_per_group / 2) / of_group;
-        let affordable = if part < u128::from(shape.local) { affordable.min(part as u64) } else { affordable };
-        let round = affordable.checked_ilog2().map_or(0, |log| 1 << log);
-        ChosenParameters { sample: Some(round.max(shape.least())), ..chosen }
-    }
-
-    /// Returns the least number of invocations that a candidate interprets.
-    fn least_invocations(&self) -> u64 {
-        DispatchShape::new(&self.check.setup, &self.check.program).least()
-    }
-
-    /// Interprets candidates that took too much work with a larger limit and as few invocations as
-    /// possible. Both stay if one is better.
-    fn with_heavy_candidates(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let usual = (self.work_per_group, self.invocations);
-        (self.work_per_group, self.invocations) = (HEAVY_WORK_PER_GROUP, self.least_invocations().min(usual.1));
-        let before = best.score;
-        for chosen in std::mem::take(&mut self.heavy).into_values() {
-            let is_spent = self.effort.cost >= self.limit + HEAVY_COST;
-            if is_spent || self.effort.is_late() || self.is_good(&best) {
-                break;
+        match last.score.judged < best.score.judged {
+            true => self.with_simple_data(best.score.judged, last),
+            false if self.is_good(&best) && !self.is_good(&last) => {
+                self.limit = self.limit.max(self.effort.cost + LAST_COST);
+                self.with_simple_floats(last)
             }
-            let heavy = self.candidate(chosen)?;
-            best = better(best, heavy);
+            false => Ok(last),
         }
-        if best.score == before {
-            (self.work_per_group, self.invocations) = usual;
-        }
-        Ok(best)
     }
 
     /// Returns whether a candidate leads to a check that gets no warning.
@@ -742,13 +691,14 @@ impl<'a> Search<'a> {
             undecided_blocks: self.undecided_blocks,
             time: self.effort.end.saturating_duration_since(Instant::now()),
             // Each workgroup gets its share, which should not be nothing.
-            searches: groups.max(50),
+            searches: groups.max(self.searches),
             faults: 16,
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
         let (mut fitted, mut written) = (0, 0);
         let (mut least_written, mut most_written) = (u64::MAX, 0);
+        let mut has_thin_round = false;
         let mut gives_up = false;
         let (mut compared, mut run) = (Comparison::default(), 0u64);
         let rounds = self.rounds.max(setup.modes());
@@ -835,9 +785,11 @@ impl<'a> Search<'a> {
             let elements = writes.elements + outside;
             compared.add(round_compared);
             score.defined += 1;
-            score.narrow += writes.narrow().saturating_mul(times).min(elements);
+            let narrow = writes.narrow().saturating_mul(times).min(elements);
+            score.narrow += narrow;
             score.elements.0 += elements;
             let round_written = writes.written.saturating_mul(times).min(elements);
+            has_thin_round |= round_written > 0 && !Writes::is_enough(narrow, elements);
             written += round_written;
             (least_written, most_written) = (round_written.min(least_written), round_written.max(most_written));
             candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(times));
@@ -864,7 +816,8 @@ impl<'a> Search<'a> {
         let magnitude = run.checked_ilog2().unwrap_or(0);
         score.thorough = if score.narrow == 0 { magnitude } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
-        score.busy = setup.modes() > 1 || least_written > 0 || most_written == 0;
+        let has_idle_round = least_written == 0 && most_written > 0;
+        score.busy = if setup.modes() > 1 { !has_thin_round } else { !has_idle_round };
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);
         score.judged = match score.ample && score.covered {

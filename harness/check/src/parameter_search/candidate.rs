@@ -46,7 +46,8 @@ pub(super) struct Score {
     /// Share of planted errors that would be noticed, in hundredths, up to what suffices
     /// ([`noticed_share`]). Zero if the other properties do not suffice.
     pub(super) noticed: u64,
-    /// Set unless some round writes nothing although another does, with one value of each parameter.
+    /// Set unless some round writes nothing although another does, or, with a value of some parameter for each
+    /// round, is too thin ([`Writes::thin_modes`]).
     pub(super) busy: bool,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
@@ -129,6 +130,12 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Returns whether it is unknown which planted errors would be noticed: their interpretation takes too
+    /// long.
+    pub(super) fn is_unmeasured(&self) -> bool {
+        self.mutations.as_ref().is_some_and(|score| score.unmeasured.is_some())
+    }
+
     /// Returns the defect of a candidate that is not good, as a clause with the term for a fault.
     pub(super) fn defect(&self, check: &Check<'_>, term: &str) -> String {
         let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
@@ -157,7 +164,7 @@ impl Candidate {
             {
                 format!("{score}, of whatever size")
             }
-            None if !self.score.busy => "a round wrote nothing".to_owned(),
+            None if !self.score.busy => "a round wrote little or nothing".to_owned(),
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",
                 group_digits(narrow)

@@ -3,7 +3,7 @@
 //! All stages run before the coordinate descent, which begins with the best candidate of any.
 
 use super::Search;
-use super::candidate::{Candidate, Judged, better};
+use super::candidate::{Candidate, Judged, Score, better};
 use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
@@ -163,16 +163,46 @@ impl Search<'_> {
         Ok(found)
     }
 
+    /// Returns a candidate, or one in which floats are simple and data small that says clearly more, if less
+    /// than half of its elements could come out wrong, or its mutation score takes too long to measure:
+    /// results of generated floats are often huge, tiny or undetermined, and branches undecided.
+    pub(super) fn with_simple_floats(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let floats: Vec<Parameter> = self.parameters.iter().filter(|p| !p.is_integer()).cloned().collect();
+        let start = with_simple(&best.chosen, &floats);
+        let says_more = |candidate: &Candidate, before: &Candidate| {
+            let says = |of: &Score| (of.judged, of.varied, of.noticed, of.busy);
+            let (score, old) = (&candidate.score, &before.score);
+            let is_clearer = says(score) > says(old) || score.narrow / 2 >= old.narrow;
+            let is_clearly_measured = !candidate.is_unmeasured() || score.executed > old.executed;
+            score > old && is_clearer || before.is_unmeasured() && is_clearly_measured && score.says_no_less(old)
+        };
+        for data in [None, Some(SmallData::Numbers), Some(SmallData::Parts)] {
+            let says_enough = self.is_done(&best) && !best.is_unmeasured();
+            if floats.is_empty() || best.score.defined < self.rounds || says_enough {
+                break;
+            }
+            let mut chosen = start.clone();
+            if let Some(data) = data {
+                self.set_small(&mut chosen, data);
+            }
+            let candidate = self.candidate(chosen)?;
+            best = if says_more(&candidate, &best) { candidate } else { best };
+        }
+        Ok(best)
+    }
+
     /// Returns the best candidate among those with other parameters.
     pub(super) fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let best = self.indexed(first)?;
         let best = self.with_compared_constants(best)?;
         let best = self.with_small_data(best)?;
+        let best = self.with_simple_floats(best)?;
         let is_defined = best.score.defined == self.rounds;
         let best = if is_defined && !best.score.covered { self.with_modes(best)? } else { best };
         self.has_sizes = true;
         let roles = self.roles(&best);
-        let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..self.sizes.clone() };
+        let ChosenParameters { inputs, push, .. } = best.chosen.clone();
+        let start = ChosenParameters { inputs, push, ..self.sizes.clone() };
         let values = vec![None; roles.integers.len()];
         let mut lead = Lead { best, base: Base { start, parameters: roles.integers.clone(), values } };
         for (groups, floats) in STAGES {
@@ -228,8 +258,8 @@ impl Search<'_> {
         if groups.is_some_and(|groups| groups == given || !self.may_reduce_workgroups()) {
             return None;
         }
-        let inputs = lead.base.start.inputs.clone();
-        let mut start = ChosenParameters { groups, inputs, ..self.sizes.clone() };
+        let ChosenParameters { inputs, push, .. } = lead.base.start.clone();
+        let mut start = ChosenParameters { groups, inputs, push, ..self.sizes.clone() };
         let mut parameters = roles.integers.clone();
         match floats {
             Floats::Generated => {}

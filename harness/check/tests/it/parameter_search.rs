@@ -309,10 +309,15 @@ fn a_part_of_a_very_heavy_workgroup_is_checked() {
             for (var i = 0u; i < 6000u; i++) { sum = max(sum, f32((at * 7919u + i * 104729u) % 1000003u) * 0.5); }
             data[at] = sum;
         }";
-    let options = Options { groups: Some([2, 2, 1]), rounds: 1, ..Options::default() };
-    let (chosen, result) = searched(text, &options);
-    let chosen = chosen.expect("a check of all invocations takes minutes").to_string();
-    assert!(chosen.contains("--sample"), "{chosen}");
+    // One search takes seconds.
+    let mut options = Options { groups: Some([2, 2, 1]), rounds: 1, ..Options::default() };
+    let (shader, target) = (wgsl(text), SyntheticTarget::default());
+    let check = Check::new(&shader, &options).unwrap();
+    let found = search_parameters(&check, &options, (&target, &|| ())).unwrap();
+    let ParameterSearch::Found(chosen) = found else { panic!("a check of all invocations takes minutes") };
+    assert!(chosen.to_string().contains("--sample"), "{}", chosen.to_string());
+    chosen.apply(&mut options).unwrap();
+    let result = Check::new(&shader, &options).unwrap().run(&target).unwrap();
     let part = result.sampled.expect("a part of the invocations");
     let checked = part.workgroups * part.invocations.expect("a part of each workgroup");
     assert_eq!((result.status, part.of, result.elements_checked), (Status::Pass, 4, checked), "{result:?}");
@@ -533,6 +538,26 @@ fn floats_that_decide_branches_take_the_values_of_sizes() {
         }";
     let chosen = passes(text, &Options::default(), 90);
     assert!(chosen.contains(" --input 0.0.particles=256"), "{chosen}");
+}
+
+/// Generated floats are far from 1. Sizes, which have no effect here, take tens of candidates.
+#[test]
+fn simple_floats_are_tried_before_sizes() {
+    let text = "struct Params { mass: f32, k: f32, width: u32, height: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if p.width == 12345u || p.height == 12345u { return; }
+            if abs(p.mass - 1.0) < 0.25 { result[id.x] = source[id.x] * p.k / p.mass; } else { result[id.x] = 0.0; }
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("all elements are 0");
+    assert!(chosen.to_string().contains("--push mass=1 --push k=1"), "{}", chosen.to_string());
+    assert!(result.status == Status::Pass && result.is_meaningful(), "{result:?}");
+    let note = chosen.note();
+    let candidates: u32 = note.split("a search over ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(candidates <= 8, "{note}");
 }
 
 /// Few of the generated floats lie in the range that the shader treats.
