@@ -6,20 +6,17 @@ use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
 use assay_spirv::tables::Op;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Largest divisor whose remainders count as constants.
 const DIVISOR: i64 = 4;
-
-/// Largest number of constants of one binding.
-const CONSTANTS: usize = 16;
 
 /// A value that the shader tests for equality with constants.
 pub(crate) struct ComparedValue {
     /// Memory from which it is computed.
     pub(crate) sources: FaultSources,
     /// Bindings from which it is computed.
-    slots: BTreeSet<Slot>,
+    pub(crate) slots: BTreeSet<Slot>,
     /// The constants.
     pub(crate) numbers: Vec<String>,
 }
@@ -38,18 +35,6 @@ impl DataFlow<'_> {
             ComparedValue { sources: FaultSources::of_operand(slice.sources), slots, numbers }
         });
         values.collect()
-    }
-
-    /// Returns the constants of [`DataFlow::compared_values`] by binding.
-    pub(crate) fn compared_constants(&self) -> BTreeMap<Slot, BTreeSet<String>> {
-        let mut constants: BTreeMap<Slot, BTreeSet<String>> = BTreeMap::new();
-        for ComparedValue { slots, numbers, .. } in self.compared_values() {
-            for slot in slots {
-                let known = constants.entry(slot).or_default();
-                known.extend(numbers.iter().take(CONSTANTS.saturating_sub(known.len())).cloned());
-            }
-        }
-        constants
     }
 }
 
@@ -130,8 +115,11 @@ mod tests {
             }";
         let words = crate::wgsl::compile(assay_exec::Wgsl { text: shader, overrides: &[] }, "a.wgsl").unwrap();
         let module = Module::parse(words).unwrap();
-        let constants = DataFlow::new(&module).compared_constants();
-        let texts = |binding: u32| constants.get(&Slot::new(0, binding)).cloned().unwrap_or_default();
+        let values = DataFlow::new(&module).compared_values();
+        let texts = |binding: u32| -> BTreeSet<String> {
+            let of_binding = values.iter().filter(|value| value.slots.contains(&Slot::new(0, binding)));
+            of_binding.flat_map(|value| value.numbers.clone()).collect()
+        };
         assert_eq!(texts(0), BTreeSet::from(["-1".to_owned()]));
         assert_eq!(texts(1), ["0", "1", "4", "7"].map(str::to_owned).into());
         assert_eq!(texts(2), BTreeSet::new());

@@ -559,7 +559,7 @@ impl<'a> Search<'a> {
         self.undecided_blocks = self.check.limits.undecided_blocks;
         let all = DispatchShape::new(&self.check.setup, &self.check.program).count(None);
         // Workgroups without work get a share, too.
-        self.searches = 2 * SEARCHES * all.min(INVOCATIONS).div_ceil(part);
+        self.searches = 2 * SEARCHES * all.min(INVOCATIONS).div_ceil(part.max(1));
         self.limit += LAST_COST;
         let last = self.candidate(best.chosen.clone())?;
         // What only takes much work is no worse.

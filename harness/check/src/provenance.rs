@@ -357,6 +357,11 @@ impl<'a> DataFlow<'a> {
                 open.extend(callee.into_iter().flatten());
                 continue;
             }
+            if let Some((load, from)) = self.extracted(definition) {
+                slice.sources.insert(from);
+                open.extend(operands(self.module, load));
+                continue;
+            }
             let reads = definition.op.is_some_and(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
             if reads && let Some(from) = definition.operand(0).and_then(|pointer| self.loaded_from(pointer)) {
                 slice.sources.insert(from);
@@ -364,6 +369,23 @@ impl<'a> DataFlow<'a> {
             open.extend(operands(self.module, definition));
         }
         slice
+    }
+
+    /// Returns the load of which an instruction extracts a part, and the memory of the part; `None` for others.
+    fn extracted(&self, i: Instruction<'_>) -> Option<(Instruction<'a>, LoadedFrom)> {
+        let [composite, indices @ ..] = i.operands() else { return None };
+        let definition = |op| {
+            self.module.definition_of(*composite).filter(|of| i.op == Some(Op::CompositeExtract) && of.op == Some(op))
+        };
+        let (load, mut from) = match definition(Op::CompositeExtract) {
+            Some(outer) => self.extracted(outer)?,
+            None => {
+                let load = definition(Op::Load)?;
+                (load, self.loaded_from(load.operand(0)?)?)
+            }
+        };
+        from.path.extend(indices.iter().map(|index| Some(u64::from(*index))));
+        Some((load, from))
     }
 
     /// Returns the memory of a push constant, binding or physical pointer that a pointer refers to.
@@ -416,7 +438,7 @@ impl FaultSources {
         let covers = |from: &LoadedFrom| match from.memory {
             ExternalMemory::Variable(variable) => {
                 slot_of(module, variable) == slot.map(|slot| Slot { element: 0, ..slot })
-                    && byte_range(block, &from.path).contains(&offset)
+                    && leads_to(block, &from.path, offset)
             }
             // A pointer may lead to any record of the buffer.
             ExternalMemory::Pointee(pointee) => pointees.contains(&pointee),
@@ -447,29 +469,32 @@ fn copied(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
     }
 }
 
-/// Returns the bytes of a block to which constant indices lead.
-fn byte_range(block: &TypeLayout, path: &[Option<u64>]) -> Range<u64> {
-    let (mut at, mut layout) = (0, block);
-    for index in path.iter().map_while(|index| *index) {
-        let (stride, part) = match layout {
+/// Returns whether indices from the beginning of a block lead to a value that contains an offset. An index that
+/// is not constant may be any.
+fn leads_to(block: &TypeLayout, path: &[Option<u64>], offset: u64) -> bool {
+    let (mut within, mut layout) = (offset, block);
+    for index in path {
+        let (element, stride) = match layout {
             TypeLayout::Struct { members, .. } => {
-                let Some(member) = members.get(index as usize) else { break };
-                (None, (member.offset, &member.shape))
+                let member = index.and_then(|index| members.get(index as usize));
+                let Some(member) = member else { break };
+                let Some(after) = within.checked_sub(member.offset.map_or(0, u64::from)) else { return false };
+                (within, layout) = (after, &member.shape);
+                continue;
             }
-            TypeLayout::Array { element, stride, .. } => {
-                (Some(stride.map_or(element.size(), u64::from)), (None, element))
-            }
-            TypeLayout::Vector { component, .. } => (Some(component.size()), (None, component)),
+            TypeLayout::Array { element, stride, .. } => (element, stride.map_or(element.size(), u64::from)),
+            TypeLayout::Vector { component, .. } => (component, component.size()),
             _ => break,
         };
-        at += stride.map_or(part.0.map_or(0, u64::from), |stride| stride.saturating_mul(index));
-        layout = part.1;
+        let stride = stride.max(1);
+        if index.is_some_and(|index| index != within / stride) {
+            return false;
+        }
+        (within, layout) = (within % stride, element);
     }
-    match layout {
-        TypeLayout::Array { count: None, .. } => at..u64::MAX,
-        TypeLayout::Struct { .. } if crate::memory_layout::runtime_stride(layout).is_some() => at..u64::MAX,
-        _ => at..at.saturating_add(layout.size().max(1)),
-    }
+    let is_open = matches!(layout, TypeLayout::Array { count: None, .. })
+        || matches!(layout, TypeLayout::Struct { .. }) && crate::memory_layout::runtime_stride(layout).is_some();
+    is_open || within < layout.size().max(1)
 }
 
 #[cfg(test)]
@@ -568,5 +593,27 @@ mod tests {
         // A variable with two values: a branch may decide between them.
         assert!(stores_one("OpStore %to %v2", "OpStore %to %index"));
         assert!(!stores_one("OpStore %to %v2", "OpStore %i %v2\n %x2 = OpLoad %uint %i\n OpStore %to %x2"));
+    }
+
+    #[test]
+    fn a_part_of_a_loaded_element_comes_from_its_member() {
+        let text = "struct Particle { position: vec2<f32>, kind: u32, id: u32 }
+            @group(0) @binding(0) var<storage, read> particles: array<Particle>;
+            @group(0) @binding(1) var<storage, read_write> found: array<u32>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                let particle = particles[id.x];
+                found[particle.kind] = 1u;
+            }";
+        let words = crate::wgsl::compile(assay_exec::Wgsl { text, overrides: &[] }, "a.wgsl").unwrap();
+        let module = Module::parse(words).unwrap();
+        let store = module.instructions().rfind(|i| i.op == Some(Op::Store)).unwrap();
+        let sources = DataFlow::new(&module).sources(store.index);
+        let reflection = Reflection::new(&module);
+        let particles = reflection.entry_points[0].bindings.iter().find(|binding| binding.binding == 0).unwrap();
+        let block = particles.block.as_deref().unwrap();
+        let is_operand =
+            |offset| sources.of(&module, (Some(Slot::new(0, 0)), &[]), block, offset) == Provenance::Operand;
+        // The second element is at 16.
+        assert_eq!([0, 4, 8, 12, 16, 24, 28].map(is_operand), [false, false, true, false, false, true, false]);
     }
 }

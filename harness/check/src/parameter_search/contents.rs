@@ -6,9 +6,10 @@ use super::open_parameter::{Parameter, binding_name, holds_parameters, provenanc
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, INDEX};
+use crate::compared_constants::ComparedValue;
 use crate::dispatch_setup::DispatchSetup;
 use crate::invocation_choice::product;
-use crate::memory_layout::{runtime_stride, size_with_elements, walk_scalars};
+use crate::memory_layout::{PathStep, path_text, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::ONE_OF;
 use crate::provenance::{FaultSources, Provenance};
 use assay_events::Writes;
@@ -18,6 +19,7 @@ use assay_precision::Scalar;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::Op;
 use assay_texture::TexelFormat;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Contents of a buffer from which indices are computed: the numbers of the elements, or small
 /// positions.
@@ -25,6 +27,9 @@ const INDICES: [&str; 2] = [INDEX, SMALL];
 
 /// Pairs of halves as integers: (1, 0.5), (2, 1.5), (0.75, 3), (1.25, 0.25).
 const HALVES: [&str; 4] = ["939539456", "1040203776", "1107311104", "872430848"];
+
+/// Largest number of compared constants of one binding or member.
+const CONSTANTS: usize = 16;
 
 /// Parts of 1, such as colours.
 const PARTS: &str = "0..1";
@@ -161,25 +166,49 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Returns parameters with the compared constants as contents. A single constant gets a value
-    /// beside it, and each type of the buffer one that fits.
+    /// Returns parameters with the compared constants as contents of a binding, or of those members of an
+    /// array's elements that are compared. A single constant gets a value beside it, and each type of the
+    /// buffer one that fits.
     fn compared_constants(&self, mut chosen: ChosenParameters, with_another: bool) -> ChosenParameters {
         let setup = &self.check.setup;
-        for (slot, constants) in self.flow.compared_constants() {
-            let is_open = |d: &&Descriptor| {
-                Slot { element: 0, ..d.slot } == slot && !setup.is_given(d.slot) && !holds_parameters(d)
-            };
-            let other = ["0", "1", "2"].into_iter().find(|other| !constants.contains(*other));
+        let mut by_place: BTreeMap<String, BTreeSet<&String>> = BTreeMap::new();
+        let values = self.flow.compared_values();
+        for value in &values {
+            let is_compared = |d: &&Descriptor| value.slots.contains(&Slot { element: 0, ..d.slot });
+            let is_open = |d: &&Descriptor| is_compared(d) && !setup.is_given(d.slot) && !holds_parameters(d);
+            for place in setup.descriptors.iter().filter(is_open).flat_map(|d| self.compared_places(value, d)) {
+                let known = by_place.entry(place).or_default();
+                known.extend(value.numbers.iter().take(CONSTANTS.saturating_sub(known.len())));
+            }
+        }
+        for (place, constants) in by_place {
+            let other = ["0", "1", "2"].into_iter().find(|other| constants.iter().all(|number| number != other));
             let fits_all_types = constants.iter().any(|number| number.parse::<i8>().is_ok_and(|number| number >= 0));
             let other = other.filter(|_| with_another || constants.len() == 1 || !fits_all_types);
-            let contents = one_of(constants.iter().map(String::as_str).chain(other));
-            for name in setup.descriptors.iter().filter(is_open).map(binding_name) {
-                if chosen.inputs.iter().all(|(known, _)| *known != name) {
-                    chosen.inputs.push((name, contents.clone()));
-                }
+            if chosen.inputs.iter().all(|(known, _)| *known != place) {
+                chosen.inputs.push((place, one_of(constants.into_iter().map(String::as_str).chain(other))));
             }
         }
         chosen
+    }
+
+    /// Returns the members of an array's elements from which a value is computed, as `particles.kind`; the whole
+    /// binding if it is computed from all of them, or from something else.
+    fn compared_places(&self, value: &ComparedValue, d: &Descriptor) -> Vec<String> {
+        let whole = binding_name(d);
+        let Some(block) = d.block.as_deref() else { return vec![whole] };
+        let module = &self.check.shader.source.module;
+        let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
+        let (mut members, mut all) = (BTreeSet::new(), true);
+        walk_scalars(block, size_with_elements(block, 1), &mut |element, steps| {
+            let steps = steps.iter().filter(|step| matches!(step, PathStep::Member(..)));
+            let member = path_text(&steps.copied().collect::<Vec<_>>());
+            match value.sources.of(module, memory, block, element.offset) {
+                Provenance::Operand if !member.is_empty() => _ = members.insert(format!("{whole}{member}")),
+                _ => all = false,
+            }
+        });
+        if all || members.is_empty() { vec![whole] } else { members.into_iter().collect() }
     }
 
     /// Gives open buffers and images small numbers, parts of 1, or the states of cells, if a

@@ -437,6 +437,22 @@ fn values_that_the_shader_compares_get_its_constants() {
     assert_eq!(passes(text, &Options::default(), 50), " --input 0.0=one-of:-1,37");
 }
 
+/// A particle's kind is compared with a number, and its position is not.
+#[test]
+fn members_that_the_shader_compares_get_its_constants() {
+    let text = "struct Particle { position: vec2<f32>, kind: u32, id: u32 }
+        @group(0) @binding(0) var<storage, read> particles: array<Particle>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let particle = particles[id.x];
+            if particle.kind == 37u && particle.position.x > 2.5 && particle.position.x < 7.0 {
+                result[id.x] = particle.position.x * particle.position.y;
+            }
+        }";
+    let chosen = passes(text, &Options::default(), 20);
+    assert!(chosen.contains(" --input 0.0.kind=one-of:37,0 --input 0.0=1..8"), "{chosen}");
+}
+
 /// A flag turns half of the shader on, and a mode selects one of its parts. The defaults are good,
 /// but leave most of it out.
 #[test]
@@ -553,7 +569,7 @@ fn simple_floats_are_tried_before_sizes() {
         }";
     let (chosen, result) = searched(text, &Options::default());
     let chosen = chosen.expect("all elements are 0");
-    assert!(chosen.to_string().contains("--push mass=1 --push k=1"), "{}", chosen.to_string());
+    assert!(chosen.to_string().contains("--push mass=1,k=1"), "{}", chosen.to_string());
     assert!(result.status == Status::Pass && result.is_meaningful(), "{result:?}");
     let note = chosen.note();
     let candidates: u32 = note.split("a search over ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -635,7 +651,7 @@ fn compared_constants_have_a_companion_that_fits_every_type() {
             if atomicLoad(&entries[id.x].key) == 4294967294u { entries[id.x].offset = i32(id.x) + 2; }
         }";
     let chosen = passes(text, &Options::default(), 10);
-    assert_eq!(chosen, " --input 0.0=one-of:4294967294,4294967295,0");
+    assert_eq!(chosen, " --input 0.0.key=one-of:4294967294,4294967295,0");
 }
 
 /// A sum of numbers that nearly cancel may have any sign, which says little.
