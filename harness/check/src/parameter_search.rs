@@ -8,17 +8,18 @@
 //!
 //! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an
 //!    aligned offset, if an address was computed from them;
-//! 2. buffers and images hold the constants with which the shader compares their values;
+//! 2. buffers and images, or the members of their elements that the shader compares, hold the constants
+//!    with which it compares them;
 //! 3. buffers and images hold numbers from 1 to 8, from 0 to 1, or 0 and 1, if results are
 //!    undetermined, few or of one value; this is tried again after each stage of the following
-//!    steps;
+//!    steps. Floats of push constants and small buffers are simple ([`Parameter::simple`]), if that says
+//!    clearly more; this is tried again if a mutation score takes too long, and for the last candidate;
 //! 4. all parameters have one value, from a ladder of sizes;
 //! 5. parameters that are strides by their names are larger than the others; or all parameters are 1
 //!    but one: as sizes and strides of a contiguous tensor are;
 //! 6. the same with a single workgroup, or layer of workgroups, if they race; with floats on which
 //!    branches or the first fault depend among the parameters, also while the other floats are
-//!    simple ([`Parameter::simple`]) and data are integers; and with simple floats, or ascending ones
-//!    ([`stages`]);
+//!    simple and data are integers; and with simple floats, or ascending ones ([`stages`]);
 //! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 8. more workgroups, if they write too small a part of what they may write;

@@ -2,10 +2,10 @@
 //!
 //! All stages run before the coordinate descent, which begins with the best candidate of any.
 
-use super::Search;
 use super::candidate::{Candidate, Judged, Score, better};
 use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
+use super::{ENOUGH, Search};
 use crate::CheckError;
 use crate::chosen_parameters::{ChosenParameters, INDEX};
 use crate::compared_extents::ComparedExtent;
@@ -177,8 +177,9 @@ impl Search<'_> {
             score > old && is_clearer || before.is_unmeasured() && is_clearly_measured && score.says_no_less(old)
         };
         for data in [None, Some(SmallData::Numbers), Some(SmallData::Parts)] {
-            let says_enough = self.is_done(&best) && !best.is_unmeasured();
-            if floats.is_empty() || best.score.defined < self.rounds || says_enough {
+            let says_enough = self.is_enough(&best, ENOUGH) && !best.is_unmeasured();
+            let is_defined = best.score.defined == self.rounds;
+            if floats.is_empty() || !is_defined || says_enough || self.is_exhausted() {
                 break;
             }
             let mut chosen = start.clone();

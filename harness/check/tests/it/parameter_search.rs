@@ -556,7 +556,7 @@ fn floats_that_decide_branches_take_the_values_of_sizes() {
     assert!(chosen.contains(" --input 0.0.particles=256"), "{chosen}");
 }
 
-/// Generated floats are far from 1. Sizes, which have no effect here, take tens of candidates.
+/// Generated floats are far from 1. Sizes, which have no effect here, would take more candidates.
 #[test]
 fn simple_floats_are_tried_before_sizes() {
     let text = "struct Params { mass: f32, k: f32, width: u32, height: u32 }
@@ -564,7 +564,7 @@ fn simple_floats_are_tried_before_sizes() {
         @group(0) @binding(0) var<storage, read> source: array<f32>;
         @group(0) @binding(1) var<storage, read_write> result: array<f32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            if p.width == 12345u || p.height == 12345u { return; }
+            if p.width * p.height == id.x + 123456u { return; }
             if abs(p.mass - 1.0) < 0.25 { result[id.x] = source[id.x] * p.k / p.mass; } else { result[id.x] = 0.0; }
         }";
     let (chosen, result) = searched(text, &Options::default());
@@ -573,7 +573,7 @@ fn simple_floats_are_tried_before_sizes() {
     assert!(result.status == Status::Pass && result.is_meaningful(), "{result:?}");
     let note = chosen.note();
     let candidates: u32 = note.split("a search over ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(candidates <= 8, "{note}");
+    assert!(candidates <= 12, "{note}");
 }
 
 /// Few of the generated floats lie in the range that the shader treats.
