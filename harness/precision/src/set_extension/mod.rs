@@ -131,8 +131,8 @@ impl Reference {
 }
 
 impl Reference {
-    /// About the number of boxes of parts of the operands that a set extension evaluates one by one: it takes
-    /// so many times as long as over ranges.
+    /// Returns the estimated number of boxes of operand parts that a set extension evaluates one by one. It takes
+    /// that many times as long as over one range of each operand.
     ///
     /// # Panics
     /// As [`Reference::permitted_for_sets`].
