@@ -23,8 +23,8 @@ pub(super) struct ExtensionTime {
 }
 
 impl ExtensionTime {
-    /// Time in which a formula is bounded with the expressions of its operands: that of the length of a vector of
-    /// three, which takes longest.
+    /// Time in which a formula is bounded with the expressions of its operands. The length of a vector of three
+    /// components takes this long; shorter formulas take a tenth.
     pub(super) const REARRANGEMENT: ExtensionTime = ExtensionTime { search: 100, enclosure: 100, cover: 100 };
 
     /// Returns the time over several boxes of operand parts for each effort.

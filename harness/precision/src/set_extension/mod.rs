@@ -97,7 +97,8 @@ impl Reference {
     ///   Comparisons and predicates give the union. Clamps of which two operands may be denormals
     ///   or zeros give an `Enclosure`.
     /// * `Hull` or `Enclosure` for inherited precision (interval evaluation of every equivalent
-    ///   formula, refined by halving boxes within a fixed budget), for fractions and significands
+    ///   formula, refined by halving boxes within a fixed budget; operands of many ranges have their gaps
+    ///   filled, but for one around zero), for fractions and significands
     ///   that wrap, for relaxed precision, and for instructions that read bits.
     ///
     /// The result is empty if an operand set is empty.
@@ -138,12 +139,15 @@ impl Reference {
     /// As [`Reference::permitted_for_sets`].
     pub fn boxes(&self, effort: Effort, slot: usize, operands: &[Operand]) -> u64 {
         let slot = &self.slots[slot];
-        let parts = slot.inputs.iter().map(|&(i, _)| match &operands[i] {
-            Operand::Bits(_) => 1,
-            Operand::Set(set) => set.ranges().len().max(1) as u64,
-        });
-        let boxes = parts.fold(1, u64::saturating_mul);
-        if boxes <= slot.most_boxes(effort) { boxes } else { 1 }
+        let boxes = |ranges: fn(&Set) -> usize| {
+            let parts = slot.inputs.iter().map(|&(i, _)| match &operands[i] {
+                Operand::Bits(_) => 1,
+                Operand::Set(set) => ranges(set).max(1) as u64,
+            });
+            parts.fold(1, u64::saturating_mul)
+        };
+        let apart = boxes(|set| set.ranges().len());
+        if apart <= slot.most_boxes(effort) { apart } else { boxes(|set| partition::joined_ranges(set).len()) }
     }
 }
 

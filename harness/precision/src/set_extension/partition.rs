@@ -109,10 +109,22 @@ pub(super) fn parts(set: &Set, scalar: Scalar, at_zero: bool) -> SmallVec<[Opera
     set.ranges().iter().flat_map(|&range| cut(range, scalar, at_zero)).chain(nan(set, scalar)).collect()
 }
 
-/// The parts of the set's hull: gaps between ranges of one kind are filled.
+/// The members in fewer parts than [`parts`]: gaps between ranges of one sign are filled.
 pub(super) fn joined(set: &Set, scalar: Scalar, at_zero: bool) -> SmallVec<[OperandPart; 8]> {
-    let hull = set.hull();
-    hull.into_iter().flat_map(|range| cut(range, scalar, at_zero)).chain(nan(set, scalar)).collect()
+    let ranges = joined_ranges(set);
+    ranges.into_iter().flat_map(|range| cut(range, scalar, at_zero)).chain(nan(set, scalar)).collect()
+}
+
+/// The hull of the negative ranks and that of the others; one hull if a range has both: a gap around zero
+/// stays, as divisors may lie on either side of it.
+pub(super) fn joined_ranges(set: &Set) -> SmallVec<[RankRange; 2]> {
+    let hull = |ranges: &[RankRange]| Some(RankRange::new(ranges.first()?.lo, ranges.last()?.hi));
+    let ranges = set.ranges();
+    let (negative, others) = ranges.split_at(ranges.partition_point(|range| range.hi < 0));
+    match others.first() {
+        Some(first) if first.lo < 0 => set.hull().into_iter().collect(),
+        _ => [negative, others].into_iter().filter_map(hull).collect(),
+    }
 }
 
 fn nan(set: &Set, scalar: Scalar) -> Option<OperandPart> {
