@@ -248,6 +248,32 @@ fn exponentials_of_tiny_numbers_are_exact_hulls() {
     }
 }
 
+/// Nine ranges of the dividend are one part with less effort, and two ranges of the divisor stay two on either side
+/// of zero. The result contains the union all the same.
+#[test]
+fn a_gap_around_zero_stays_when_parts_are_joined() {
+    let call = Call::new(Op::FMod, Scalar::Float(F16), Shape::Scalar, None, Modes::default()).expect("a call");
+    let reference = call.reference();
+    let (one, binade) = (F16.rank_of_one(), 1 << F16.fraction_bits);
+    let mut dividend = Set::empty();
+    (0..9).for_each(|k| dividend.insert(RankRange::new(one + k * 100, one + k * 100 + 3)));
+    let two = one + binade;
+    let mut divisor = Set::range(two, two + 3);
+    // The rank of a negative number is one less than the negative rank of its magnitude.
+    divisor.insert(RankRange::new(-1 - two - 3, -1 - two));
+    let operands = [Operand::Set(dividend.clone()), Operand::Set(divisor.clone())];
+    let boxes = [Effort::Search, Effort::Enclose, Effort::Cover].map(|effort| reference.boxes(effort, 0, &operands));
+    assert_eq!(boxes, [18, 2, 2]);
+    let scalar = Scalar::Float(F16);
+    let (usual, lenient) = union(&reference, 0, &[members(&dividend, scalar), members(&divisor, scalar)]);
+    for effort in [Effort::Search, Effort::Enclose, Effort::Cover] {
+        let found = reference.permitted_for_sets_with(effort, 0, &operands).permitted;
+        assert!(contains(&found.usual, &usual), "{effort:?}: {:?}", found.usual);
+        let other = found.lenient.map_or(found.usual, |lenient| lenient.set);
+        assert!(contains(&other, &lenient), "{effort:?}: {other:?}");
+    }
+}
+
 /// Less effort also gives a superset of the union, and for ordinary roots one that is hardly wider
 /// than that of a search.
 #[test]
