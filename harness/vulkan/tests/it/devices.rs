@@ -242,6 +242,12 @@ fn a_time_limit_passes_and_the_work_can_still_be_waited_for() {
         assert!(matches!(given_up.wait(Duration::ZERO), Err(Error::Timeout { .. })));
         drop(given_up);
         slot.wait(LONG).unwrap();
+        // The fence of a later submission says that the given-up work is done, too: a driver whose
+        // threads still work when the process ends may crash.
+        let mut last = device.dispatch_slot(&buffers(words)).unwrap();
+        let nothing = 0_u32.to_ne_bytes();
+        last.submit(&pipeline, &Dispatch { push_constants: &nothing, ..dispatch }).unwrap();
+        last.wait(LONG).unwrap();
         let expected = (0..rounds).fold(0_u32, |x, _| x.wrapping_mul(x).wrapping_add(1));
         assert!(slot.read::<u32>(1).unwrap().iter().all(|&w| w == expected));
     });
