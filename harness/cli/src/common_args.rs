@@ -30,6 +30,20 @@ pub(crate) struct ViaArgs {
     /// there; it must be built for these machines
     #[arg(long, value_name = "FILE", requires = "via_binary")]
     pub(crate) push_binary: Option<PathBuf>,
+
+    /// Machine that checks the results with --via: there or here [default: there]
+    ///
+    /// With `here`, the other machine runs the shaders alone: it receives their inputs and sends all
+    /// their outputs, up to 8 bytes a scalar. This suits a machine with a slow processor.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "there",
+        requires = "via",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub(crate) check: CheckPlace,
 }
 
 impl ViaArgs {
@@ -53,22 +67,21 @@ impl ViaArgs {
     }
 
     /// Returns the command that starts workers with this setup and these variables: this binary, or
-    /// another one through the prefixes.
-    pub(crate) fn launch(&self, environment: Vec<(OsString, OsString)>, setup: Value) -> Result<Launch, Failure> {
-        let via: Vec<Vec<OsString>> = self.via.iter().map(|prefix| prefix.0.clone()).collect();
-        let elsewhere = !via.is_empty();
-        let program = if elsewhere { self.via_binary.clone() } else { std::env::current_exe().code(exit::INTERNAL)? };
-        let arguments = if elsewhere { vec!["worker".into(), "--supervised".into()] } else { vec!["worker".into()] };
-        Ok(Launch { via, check_here: Vec::new(), program, arguments, environment, setup })
-    }
-
-    /// Lets workers of this machine check the results of the devices that a launch reaches.
+    /// another one through the prefixes, whose results workers of this machine check if they are asked to.
     ///
     /// # Errors
     /// The path of this binary is not known.
-    pub(crate) fn check_here(launch: Launch) -> Result<Launch, Failure> {
+    pub(crate) fn launch(&self, environment: Vec<(OsString, OsString)>, setup: Value) -> Result<Launch, Failure> {
+        let via: Vec<Vec<OsString>> = self.via.iter().map(|prefix| prefix.0.clone()).collect();
+        let elsewhere = !via.is_empty();
         let own = std::env::current_exe().code(exit::INTERNAL)?;
-        Ok(Launch { check_here: vec![own.into(), "worker".into(), "--".into()], ..launch })
+        let check_here = match self.check {
+            CheckPlace::Here => vec![own.clone().into(), "worker".into(), "--".into()],
+            CheckPlace::There => Vec::new(),
+        };
+        let program = if elsewhere { self.via_binary.clone() } else { own };
+        let arguments = if elsewhere { vec!["worker".into(), "--supervised".into()] } else { vec!["worker".into()] };
+        Ok(Launch { via, check_here, program, arguments, environment, setup })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     check::{CheckSetup, CheckWorker},
     exit::{self, Failure, WithCode},
-    run::{RunChecker, RunSetup, RunWorker},
+    run::{RunSetup, RunWorker},
 };
 use assay_isolate::{Launch, Refusal, RemoteDevice, WorkerBackend};
 use clap::Args;
@@ -39,29 +39,18 @@ pub(crate) fn serve(args: &WorkerArgs) -> Result<u8, Failure> {
         return Ok(exit::OK);
     }
     let served = match args.command.as_slice() {
-        [] => assay_isolate::serve(|setup| open(setup).map_err(refuse)),
-        command => assay_isolate::serve_for_device(command, |setup, device| open_for(setup, device).map_err(refuse)),
+        [] => assay_isolate::serve(|setup| open(setup, None).map_err(refuse)),
+        command => assay_isolate::serve_for_device(command, |setup, device| open(setup, Some(device)).map_err(refuse)),
     };
     served.code(exit::INTERNAL)?;
     Ok(exit::OK)
 }
 
-/// Opens the backend that checks the results of a run on a device elsewhere.
-fn open_for(setup: serde_json::Value, device: RemoteDevice) -> Result<RunChecker, Failure> {
-    match serde_json::from_value(setup).code(exit::INTERNAL)? {
-        WorkerSetup::Run(setup) => RunChecker::new(*setup, device),
-        WorkerSetup::Check(_) => {
-            let error = anyhow::anyhow!("the results of a shader are checked where the device is");
-            Err(Failure { code: exit::INTERNAL, error })
-        }
-    }
-}
-
-/// Opens the backend for a run or a check.
-fn open(setup: serde_json::Value) -> Result<Box<dyn WorkerBackend>, Failure> {
+/// Opens the backend for a run or a check, with a device of this machine or one elsewhere.
+fn open(setup: serde_json::Value, elsewhere: Option<RemoteDevice>) -> Result<Box<dyn WorkerBackend>, Failure> {
     Ok(match serde_json::from_value(setup).code(exit::INTERNAL)? {
-        WorkerSetup::Run(setup) => Box::new(RunWorker::open(*setup)?),
-        WorkerSetup::Check(setup) => Box::new(CheckWorker::open(*setup)?),
+        WorkerSetup::Run(setup) => Box::new(RunWorker::open(*setup, elsewhere)?),
+        WorkerSetup::Check(setup) => Box::new(CheckWorker::open(*setup, elsewhere)?),
     })
 }
 

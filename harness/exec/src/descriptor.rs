@@ -12,7 +12,7 @@ use std::sync::Arc;
 const ADDRESSED_SET: u32 = u32::MAX;
 
 /// A specialisation constant with its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpecValue {
     /// Its `SpecId`.
     pub id: u32,
@@ -39,7 +39,7 @@ impl SubgroupControl {
 }
 
 /// A descriptor of the shader's interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Set, binding and array element.
     pub slot: Slot,
@@ -47,7 +47,8 @@ pub struct Descriptor {
     pub name: Option<String>,
     /// Kind of the descriptor.
     pub kind: DescriptorKind,
-    /// Layout of a buffer's contents.
+    /// Layout of a buffer's contents. It is not serialised: no device needs it.
+    #[serde(skip)]
     pub block: Option<Arc<TypeLayout>>,
     /// Shape of an image or texel buffer.
     pub texels: Option<ImageShape>,

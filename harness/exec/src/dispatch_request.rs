@@ -2,6 +2,7 @@
 
 use crate::{Descriptor, SpecValue, SubgroupControl};
 use assay_oracle::{Dispatch, Slot};
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,7 +73,7 @@ impl fmt::Debug for AllocatedDispatch {
 }
 
 /// Output of a dispatch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DispatchOutput {
     /// Contents of every storage buffer, storage image and storage texel buffer; images as in
     /// [`assay_oracle::Image::data`].

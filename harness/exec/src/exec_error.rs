@@ -44,7 +44,7 @@ impl ExecError {
 }
 
 /// Reason why a dispatch has no output.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum TargetError {
     /// The device lacks something that the dispatch requires.
     #[error("{0}")]

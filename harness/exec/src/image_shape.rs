@@ -2,9 +2,11 @@
 
 use assay_oracle::{Image, texel_scalars};
 use assay_precision::Scalar;
+use serde::{Deserialize, Serialize};
 
 /// Shape of an image or texel buffer: size, format and view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "(Image, bool)", into = "(Image, bool)")]
 pub struct ImageShape {
     /// The image without contents.
     image: Image,
@@ -49,5 +51,19 @@ impl ImageShape {
             let samples = sides.iter().fold(slices, |n, side| n.saturating_mul(*side));
             u64::saturating_add(bytes, samples.saturating_mul(texel))
         })
+    }
+}
+
+impl TryFrom<(Image, bool)> for ImageShape {
+    type Error = &'static str;
+
+    fn try_from((image, arrayed): (Image, bool)) -> Result<ImageShape, &'static str> {
+        ImageShape::new(image, arrayed).ok_or("the format of an image is no memory format")
+    }
+}
+
+impl From<ImageShape> for (Image, bool) {
+    fn from(shape: ImageShape) -> (Image, bool) {
+        (shape.image, shape.arrayed)
     }
 }

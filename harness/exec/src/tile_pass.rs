@@ -2,9 +2,10 @@
 
 use assay_spirv::tables::ImageFormat;
 use assay_texture::TexelFormat;
+use serde::{Deserialize, Serialize};
 
 /// Vulkan's two descriptions of a render pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PassForm {
     /// `VkRenderPass` and `VkFramebuffer`.
     Objects,
@@ -13,7 +14,7 @@ pub enum PassForm {
 }
 
 /// Role of an attachment in the render pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttachmentRole {
     /// A colour attachment; per-tile dispatches can store to it.
     Color,
@@ -24,7 +25,7 @@ pub enum AttachmentRole {
 }
 
 /// Descriptor type by which shaders access an attachment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImageAccess {
     /// A storage image.
     Storage,
@@ -33,7 +34,7 @@ pub enum ImageAccess {
 }
 
 /// An attachment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PassAttachment {
     /// Role in the pass.
     pub role: AttachmentRole,
@@ -57,7 +58,7 @@ impl PassAttachment {
 }
 
 /// A storage buffer in set 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PassBuffer {
     /// Binding.
     pub binding: u32,
@@ -66,7 +67,7 @@ pub struct PassBuffer {
 }
 
 /// Stage of a step's shader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepStage {
     /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` if the shader has a shading rate,
     /// otherwise with enough workgroups to cover the tile.
@@ -84,7 +85,7 @@ pub enum StepStage {
 }
 
 /// A step of a pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PassStep {
     /// Words of the native module.
     pub words: Vec<u32>,
@@ -122,7 +123,7 @@ impl TilePass<'_> {
 }
 
 /// Contents of the attachments and buffers of a pass.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PassContents {
     /// Texels of each attachment.
     pub attachments: Vec<Vec<u8>>,
@@ -131,7 +132,7 @@ pub struct PassContents {
 }
 
 /// Tile grid that the device reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TileGrid {
     /// Width, height and layers of a tile.
     pub size: [u32; 3],
@@ -142,7 +143,7 @@ pub struct TileGrid {
 }
 
 /// Results of a pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TilePassOutput {
     /// Tile grid of the pass.
     pub grid: TileGrid,

@@ -3,8 +3,12 @@
 use crate::{Fault, result, result_with_wrong_chunks, signal};
 use assay_case::{Case, Columns};
 use assay_events::{DeviceInfo, Event, Status};
-use assay_exec::{CallDescription, DriverCalls, ExecError, Executor, PreparedCase};
+use assay_exec::{
+    CallDescription, DispatchOutput, DispatchRequest, DriverCalls, ExecError, Executor, PreparedCase, Target,
+    TargetError,
+};
 use assay_isolate::{EventSender, Task, WorkerBackend};
+use assay_spirv_rules::requirements::DeviceCaps;
 use std::{
     hash::{BuildHasher, RandomState},
     io::Write,
@@ -14,10 +18,14 @@ use std::{
     time::Duration,
 };
 
+/// Reason why a device is not to blame for [`Fault::Undefined`].
+pub(crate) const EXCUSE: &str = "the shader may have undefined behaviour at line 7";
+
 /// Runs cases with faults.
 #[derive(Debug)]
 pub struct FaultInjectionBackend {
     device: DeviceInfo,
+    capabilities: DeviceCaps,
     poisoned: bool,
     lost: bool,
 }
@@ -41,7 +49,7 @@ pub fn device() -> DeviceInfo {
 
 impl Default for FaultInjectionBackend {
     fn default() -> FaultInjectionBackend {
-        FaultInjectionBackend { device: device(), poisoned: false, lost: false }
+        FaultInjectionBackend { device: device(), capabilities: DeviceCaps::default(), poisoned: false, lost: false }
     }
 }
 
@@ -51,6 +59,10 @@ impl WorkerBackend for FaultInjectionBackend {
     }
 
     fn executor(&self) -> Option<&dyn Executor> {
+        Some(self)
+    }
+
+    fn target(&self) -> Option<&(dyn Target + Sync)> {
         Some(self)
     }
 
@@ -65,7 +77,7 @@ impl WorkerBackend for FaultInjectionBackend {
                 continue;
             }
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
-            let excuse = (fault == Fault::Undefined).then_some("the shader may have undefined behaviour at line 7");
+            let excuse = (fault == Fault::Undefined).then_some(EXCUSE);
             let call = CallDescription { excuse, ..CallDescription::new("running a shader") };
             let call = sender.begin_call(name, call);
             let (status, reason) = self.inject(fault, name, sender);
@@ -84,6 +96,11 @@ impl WorkerBackend for FaultInjectionBackend {
         Ok(())
     }
 }
+
+/// Time of a slow case.
+const SLOW: Duration = Duration::from_millis(100);
+
+const OUT_OF_MEMORY: &str = "VK_ERROR_OUT_OF_DEVICE_MEMORY";
 
 fn sleep_forever() -> ! {
     loop {
@@ -141,8 +158,6 @@ impl PreparedCase for FaultyCase {
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
         match self.fault {
             Fault::None => {}
-            Fault::Slow => thread::sleep(Duration::from_millis(100)),
-            Fault::OutOfMemory => return Err(ExecError::OutOfMemory("VK_ERROR_OUT_OF_DEVICE_MEMORY".to_owned())),
             Fault::Lost => return Err(ExecError::DeviceLost("VK_ERROR_DEVICE_LOST".to_owned())),
             Fault::Wrong => results.set_rows(operands.rows()),
             fault => end_process(fault),
@@ -173,6 +188,29 @@ impl Executor for FaultInjectionBackend {
     }
 }
 
+/// Every dispatch leaves the contents of memory, unless its entry point is the name of a fault.
+impl Target for FaultInjectionBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.capabilities
+    }
+
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        match request.entry.parse() {
+            Ok(Fault::Slow) => thread::sleep(SLOW),
+            Ok(Fault::OutOfMemory) => return Err(ExecError::OutOfMemory(OUT_OF_MEMORY.to_owned()).into()),
+            Ok(fault) => end_process(fault),
+            Err(error) => return Err(ExecError::Internal(format!("{error}")).into()),
+        }
+        let bindings = request.dispatch.bindings.iter();
+        let memory = bindings.filter_map(|(slot, resource)| Some((*slot, resource.bytes()?.to_vec()))).collect();
+        Ok(DispatchOutput { memory, ..DispatchOutput::default() })
+    }
+}
+
 impl FaultInjectionBackend {
     fn inject(&mut self, fault: Fault, name: &str, sender: &EventSender) -> (Status, &'static str) {
         if self.lost {
@@ -184,8 +222,8 @@ impl FaultInjectionBackend {
             Fault::Warning => return (Status::QualityWarning, "lenient"),
             Fault::Wrong => return (Status::Fail, "wrong"),
             Fault::Invalid => return (Status::InternalError, "VUID-mock"),
-            Fault::OutOfMemory => return (Status::Undetermined, "VK_ERROR_OUT_OF_DEVICE_MEMORY"),
-            Fault::Slow => thread::sleep(Duration::from_millis(100)),
+            Fault::OutOfMemory => return (Status::Undetermined, OUT_OF_MEMORY),
+            Fault::Slow => thread::sleep(SLOW),
             Fault::Segfault
             | Fault::Abort
             | Fault::Undefined

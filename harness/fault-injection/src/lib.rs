@@ -23,6 +23,7 @@ pub use chaos::{ChaosArgs, chaos};
 pub use checking_backend::CheckingBackend;
 pub use endless_shader::EndlessShaderBackend;
 pub use fault::Fault;
+use fault_injection::EXCUSE;
 pub use fault_injection::{FaultInjectionBackend, device};
 pub use fault_run::{FaultRunArgs, run, verify};
 use faulty_cases::result_with_wrong_chunks;

@@ -23,7 +23,8 @@ impl NamedCase {
     }
 }
 
-/// A call of an [`Executor`](assay_exec::Executor). The caller numbers the cases that it prepares.
+/// A call of an [`Executor`](assay_exec::Executor) or a [`Target`](assay_exec::Target). The caller numbers the
+/// cases that it prepares and the memory that it allocates.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeviceCall {
@@ -35,8 +36,11 @@ pub(crate) enum DeviceCall {
     /// [`PreparedCase::run`](assay_exec::PreparedCase::run). The data are the rows of the operands; those
     /// of the answer are the results.
     Run { prepared: u64, rows: usize },
-    /// The prepared case is not needed any more. This has no answer.
-    Drop { prepared: u64 },
+    /// A call of the target for a case. The data are a [`TargetCall`](crate::target_call::TargetCall); those
+    /// of the answer are its result.
+    Target { case: String },
+    /// The case or memory of this number is not needed any more. This has no answer.
+    Drop { number: u64 },
 }
 
 /// Answer to a [`DeviceCall`].
@@ -47,5 +51,6 @@ pub(crate) enum DeviceReply {
     Built,
     /// The time that the device took.
     Ran(Duration),
+    Target,
     Failed(ExecError),
 }

@@ -21,6 +21,7 @@
 //! Complete on Linux only, because it needs process groups, signals and `/proc`; the module
 //! `platform` has the parts that other systems offer.
 
+mod called_device;
 mod child_process;
 mod confirmation;
 mod coordinator;
@@ -29,17 +30,19 @@ mod event_sender;
 mod message;
 mod message_frame;
 mod platform;
-mod prepared_cases;
 mod remote_device;
+mod remote_target;
 mod run_plan;
 mod serve;
 mod supervise;
+mod target_call;
 
 pub use child_process::Launch;
 pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
 pub use event_sender::{DriverCall, EventSender};
 pub use message::{Refusal, Task};
 pub use remote_device::{RemoteDevice, serve_for_device};
+pub use remote_target::RemoteTarget;
 pub use run_plan::run_plan;
 pub use serve::{ServeError, WorkerBackend, serve};
 pub use supervise::supervise;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
 /// or the worker is on another machine.
-pub(crate) const PROTOCOL: u32 = 7;
+pub(crate) const PROTOCOL: u32 = 8;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]

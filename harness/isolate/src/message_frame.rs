@@ -17,7 +17,7 @@ pub(crate) const MAX_EVENT_BYTES: u64 = 1 << 24;
 /// hexadecimal.
 pub(crate) const MAX_ORDER_BYTES: u64 = 1 << 30;
 
-/// Largest size of the data of a message in bytes. The largest are the operands of a chunk.
+/// Largest size of the data of a message in bytes. The largest are the contents of a shader's memory.
 pub(crate) const MAX_DATA_BYTES: u64 = 1 << 28;
 
 /// Bytes of the lengths and the checksums with the blanks after them.

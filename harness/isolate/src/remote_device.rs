@@ -15,13 +15,16 @@ use crate::{
     child_process::{Launch, Process, WorkerEvent},
     device_call::{DeviceCall, DeviceReply, NamedCase},
     event_sender::EventSender,
-    message::{Order, Refusal, Task, WorkerMessage},
+    message::{Order, Refusal, WorkerMessage},
     platform::kill_own_group,
     serve::{ServeError, WorkerBackend, serve_with},
+    target_call::{self, TargetCall},
 };
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
-use assay_exec::{ExecError, Executor, PreparedCase};
+use assay_exec::{ExecError, Executor, PreparedCase, TargetError};
+use assay_spirv_rules::requirements::DeviceCaps;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
     collections::HashMap,
@@ -29,8 +32,8 @@ use std::{
     process,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Receiver, Sender},
     },
     thread,
     time::Duration,
@@ -39,8 +42,8 @@ use std::{
 /// Number of messages that wait for this worker.
 const MESSAGE_QUEUE: usize = 1 << 10;
 
-/// Interval at which a request to stop is passed on.
-const STOP_INTERVAL: Duration = Duration::from_millis(50);
+/// Time for the reader of the launcher's stderr, which may lag behind that of its messages.
+const STDERR_TIME: Duration = Duration::from_millis(50);
 
 /// As [`serve`](crate::serve), with the device of a supervised worker that a command starts.
 ///
@@ -64,8 +67,7 @@ pub fn serve_for_device<B: WorkerBackend>(
 pub struct RemoteDevice {
     link: Arc<Link>,
     info: DeviceInfo,
-    /// Receives the end of each order of cases.
-    done: Mutex<Receiver<()>>,
+    capabilities: DeviceCaps,
 }
 
 /// Answer to a call, with its data.
@@ -76,57 +78,62 @@ struct Link {
     process: Process,
     /// Receivers of the answers, by the number of the call.
     calls: Mutex<HashMap<u64, Sender<Answer>>>,
-    /// The next number of a call or a prepared case.
+    /// The next number of a call, a prepared case or allocated memory.
     next: AtomicU64,
 }
 
 impl RemoteDevice {
     /// Starts the worker and waits until it has opened the device.
     fn open(launch: Launch, coordinator: &EventSender) -> Result<RemoteDevice, Refusal> {
-        const CANNOT_START: u8 = 70;
+        const INTERNAL: u8 = 70;
         let (events, received) = mpsc::sync_channel(MESSAGE_QUEUE);
         let process = Process::start(&launch, None, 0, events).map_err(|error| Refusal {
             reason: format!("cannot start `{}`: {error}", launch.program.display()),
-            code: CANNOT_START,
+            code: INTERNAL,
         })?;
         let link = Arc::new(Link { process, calls: Mutex::default(), next: AtomicU64::new(0) });
         let (ready, opened) = mpsc::channel();
-        let (ended, done) = mpsc::channel();
         let (pass, coordinator) = (Arc::clone(&link), coordinator.clone());
-        thread::spawn(move || pass.pass_on(&received, &coordinator, (&ready, &ended)));
+        thread::spawn(move || pass.pass_on(&received, &coordinator, &ready));
         // Without a device, the thread ends this process.
         let info = opened.recv().unwrap_or_else(|_| kill_own_group());
-        Ok(RemoteDevice { link, info, done: Mutex::new(done) })
+        let mut device = RemoteDevice { link, info, capabilities: DeviceCaps::default() };
+        device.capabilities = device.call_target("", &TargetCall::Capabilities).map_err(|error| Refusal {
+            reason: format!("the device does not tell its limits: {error}"),
+            code: INTERNAL,
+        })?;
+        Ok(device)
     }
 
-    /// Runs cases on the other machine, which checks them there.
-    ///
-    /// # Errors
-    /// An order cannot be sent.
-    pub fn run_there(&self, tasks: Vec<Task>, stop: &AtomicBool) -> Result<(), String> {
-        let send = |order: &Order| self.link.process.send(order).map_err(|error| error.to_string());
-        send(&Order::Run { cases: tasks })?;
-        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut has_stopped = false;
-        while let Err(RecvTimeoutError::Timeout) = done.recv_timeout(STOP_INTERVAL) {
-            if stop.load(Ordering::Relaxed) && !has_stopped {
-                send(&Order::Stop)?;
-                has_stopped = true;
-            }
+    /// Returns the description of the device.
+    pub fn description(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// Returns the features and limits of the device.
+    pub(crate) fn capabilities(&self) -> &DeviceCaps {
+        &self.capabilities
+    }
+
+    /// Calls the target of the device for a case, and returns the result of the call.
+    pub(crate) fn call_target<T: DeserializeOwned>(&self, case: &str, call: &TargetCall) -> Result<T, TargetError> {
+        let data = target_call::to_bytes(call)?;
+        match self.link.ask(DeviceCall::Target { case: case.to_owned() }, data)? {
+            (DeviceReply::Target, data) => target_call::from_bytes::<Result<T, TargetError>>(&data)?,
+            _ => Err(ExecError::Internal(UNEXPECTED.to_owned()).into()),
         }
-        Ok(())
+    }
+
+    /// Returns a new number for something that the worker of the device keeps.
+    pub(crate) fn object(&self) -> RemoteObject {
+        RemoteObject { link: Arc::clone(&self.link), number: self.link.number() }
     }
 }
 
 impl Link {
     /// Distributes the answers of the worker and passes its other messages on, until it or the link ends;
     /// then this process ends.
-    fn pass_on(
-        &self,
-        received: &Receiver<(u64, WorkerEvent)>,
-        coordinator: &EventSender,
-        (ready, done): (&Sender<DeviceInfo>, &Sender<()>),
-    ) {
+    fn pass_on(&self, received: &Receiver<(u64, WorkerEvent)>, coordinator: &EventSender, ready: &Sender<DeviceInfo>) {
         for (_, event) in received {
             let message = match event {
                 WorkerEvent::Message(message) => *message,
@@ -135,7 +142,6 @@ impl Link {
             };
             match message {
                 WorkerMessage::Ready { device, .. } => _ = ready.send(*device),
-                WorkerMessage::Done => _ = done.send(()),
                 WorkerMessage::Device { number, reply, data } => {
                     let call = self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
                     _ = call.map(|call| call.send((reply, data)));
@@ -147,6 +153,7 @@ impl Link {
                 WorkerMessage::Enter { .. }
                 | WorkerMessage::Leave { .. }
                 | WorkerMessage::Event { .. }
+                | WorkerMessage::Done
                 | WorkerMessage::Beat
                 | WorkerMessage::Usage { .. } => coordinator.send(&message),
             }
@@ -156,8 +163,7 @@ impl Link {
     /// Ends this process as a launcher whose link is lost, with the reason on stderr.
     #[expect(clippy::print_stderr, reason = "the coordinator shows the last line of a launcher that ends")]
     fn lose(&self, what: &str) -> ! {
-        // The reader of the launcher's stderr may lag behind that of its messages.
-        thread::sleep(STOP_INTERVAL);
+        thread::sleep(STDERR_TIME);
         eprintln!("{}", self.process.last_stderr_line().unwrap_or_else(|| what.to_owned()));
         process::exit(1)
     }
@@ -199,11 +205,12 @@ impl Executor for RemoteDevice {
         capacity: usize,
         constants: Option<&Columns>,
     ) -> Result<Box<dyn PreparedCase>, ExecError> {
-        let prepared = self.link.number();
+        let object = self.object();
+        let prepared = object.number;
         let data = constants.map(Columns::to_bytes).unwrap_or_default();
         let constants = constants.map(Columns::rows);
         self.link.ask(DeviceCall::Build { case: NamedCase::of(case), prepared, capacity, constants }, data)?;
-        Ok(Box::new(RemoteCase { link: Arc::clone(&self.link), prepared }))
+        Ok(Box::new(RemoteCase(object)))
     }
 
     /// Refuses, as [`AnnouncedExecutor`](assay_exec::AnnouncedExecutor) does.
@@ -213,15 +220,12 @@ impl Executor for RemoteDevice {
 }
 
 /// A case that the worker of the device has prepared.
-struct RemoteCase {
-    link: Arc<Link>,
-    prepared: u64,
-}
+struct RemoteCase(RemoteObject);
 
 impl PreparedCase for RemoteCase {
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
-        let call = DeviceCall::Run { prepared: self.prepared, rows: operands.rows() };
-        let (reply, data) = self.link.ask(call, operands.to_bytes())?;
+        let call = DeviceCall::Run { prepared: self.0.number, rows: operands.rows() };
+        let (reply, data) = self.0.link.ask(call, operands.to_bytes())?;
         match reply {
             DeviceReply::Ran(time) if results.set_bytes(operands.rows(), &data) => Ok(time),
             _ => Err(ExecError::Internal(UNEXPECTED.to_owned())),
@@ -229,9 +233,21 @@ impl PreparedCase for RemoteCase {
     }
 }
 
-impl Drop for RemoteCase {
+/// A case or memory that the worker of the device keeps until this is dropped.
+pub(crate) struct RemoteObject {
+    link: Arc<Link>,
+    number: u64,
+}
+
+impl RemoteObject {
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+impl Drop for RemoteObject {
     fn drop(&mut self) {
-        let call = DeviceCall::Drop { prepared: self.prepared };
+        let call = DeviceCall::Drop { number: self.number };
         _ = self.link.process.send(&Order::Device { number: self.link.number(), call, data: Vec::new() });
     }
 }

@@ -1,14 +1,14 @@
 //! The worker's side of the protocol.
 
 use crate::{
+    called_device::{CalledDevice, Interfaces},
     event_sender::EventSender,
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage, mismatch, own_protocol},
     message_frame::{self, MAX_ORDER_BYTES},
     platform::{kill_own_group, take_stdout},
-    prepared_cases::PreparedCases,
 };
 use assay_events::DeviceInfo;
-use assay_exec::Executor;
+use assay_exec::{Executor, Target};
 use serde_json::Value;
 use std::{
     io::{self, BufReader},
@@ -37,6 +37,11 @@ pub trait WorkerBackend {
         None
     }
 
+    /// Returns the target of its device, under the same condition.
+    fn target(&self) -> Option<&(dyn Target + Sync)> {
+        None
+    }
+
     /// Runs these cases in any order.
     ///
     /// It reports the beginning of each case ([`CaseStarted`](assay_events::Event::CaseStarted)) and its
@@ -58,6 +63,10 @@ impl<B: WorkerBackend + ?Sized> WorkerBackend for Box<B> {
 
     fn executor(&self) -> Option<&dyn Executor> {
         (**self).executor()
+    }
+
+    fn target(&self) -> Option<&(dyn Target + Sync)> {
+        (**self).target()
     }
 
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
@@ -128,7 +137,7 @@ pub(crate) fn serve_with<B: WorkerBackend>(
     };
     sender.send(&WorkerMessage::Ready { protocol: PROTOCOL, device: Box::new(backend.device().clone()) });
     busy.store(false, Ordering::SeqCst);
-    let prepared = PreparedCases::default();
+    let called = CalledDevice::default();
     let mut next = orders.recv().ok();
     while let Some(order) = next {
         next = if let Order::Run { cases } = order {
@@ -138,7 +147,8 @@ pub(crate) fn serve_with<B: WorkerBackend>(
             sender.send(&WorkerMessage::Done);
             orders.recv().ok()
         } else {
-            prepared.serve(order, &orders, (backend.executor(), &sender, &busy))
+            let device = Interfaces { executor: backend.executor(), target: backend.target() };
+            called.serve(order, &orders, (device, &sender, &busy))
         };
     }
     Ok(())

@@ -14,7 +14,7 @@ pub type SpecValues = BTreeMap<u32, u64>;
 
 /// Address of a descriptor: set, binding, and element of the binding's array (0 if it is not an
 /// array).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot {
     /// Descriptor set.
     pub set: u32,
@@ -39,7 +39,7 @@ impl std::fmt::Display for Slot {
 }
 
 /// A range of buffer memory that a descriptor binds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffer {
     /// Contents before the dispatch, in bytes.
     pub data: Vec<u8>,
@@ -49,7 +49,7 @@ pub struct Buffer {
 }
 
 /// An image, or a buffer viewed as texels, that a descriptor binds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Dimensionality of the view; `Dim::Buffer` for a texel buffer.
     pub dim: Dim,
@@ -122,7 +122,7 @@ impl Image {
 }
 
 /// A resource that a descriptor binds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Resource {
     /// A uniform or storage buffer.

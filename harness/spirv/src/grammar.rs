@@ -503,6 +503,20 @@ macro_rules! value_enum {
                 f.write_str(self.name())
             }
         }
+
+        impl serde::Serialize for $kind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u32(self.word())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $kind {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = serde::Deserialize::deserialize(deserializer)?;
+                let unknown = || serde::de::Error::custom(format!("no {} has the value {word}", stringify!($kind)));
+                Self::from_word(word).ok_or_else(unknown)
+            }
+        }
     };
 }
 

@@ -1,9 +1,10 @@
 //! Address modes: the texel selected by a coordinate outside an image.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Wrapping of a texel coordinate outside the image (Vulkan, "Wrapping Operation").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of VkSamplerAddressMode")]
 pub enum AddressMode {
     Repeat,

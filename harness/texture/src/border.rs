@@ -1,10 +1,11 @@
 //! Border colours.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Colour of texels outside the image under
 /// [`AddressMode::ClampToBorder`](super::AddressMode::ClampToBorder).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of VkBorderColor")]
 pub enum BorderColor {
     #[default]

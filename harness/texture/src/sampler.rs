@@ -1,9 +1,10 @@
 //! The state of a sampler.
 
 use super::{AddressMode, BorderColor};
+use serde::{Deserialize, Serialize};
 
 /// A depth comparison, with the reference as its left operand and the texel as its right operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of VkCompareOp")]
 pub enum CompareOp {
     Never,
@@ -33,7 +34,7 @@ impl CompareOp {
 }
 
 /// A sampler, without bias or clamp of the level of detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sampler {
     /// Set for `VK_FILTER_LINEAR` within a level; otherwise `VK_FILTER_NEAREST`.
     pub linear: bool,

@@ -1,9 +1,10 @@
 //! Storage formats of texels.
 
 use assay_spirv::tables::ImageFormat;
+use serde::{Deserialize, Serialize};
 
 /// Storage format of a texel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TexelFormat {
     /// One of SPIR-V's image formats; not `Unknown`.
     Color(ImageFormat),

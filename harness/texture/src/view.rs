@@ -1,9 +1,10 @@
 //! Image views: subresource ranges and component swizzles.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Source of one component of a view (`VkComponentSwizzle`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of VkComponentSwizzle")]
 pub enum Swizzle {
     #[default]
@@ -70,7 +71,7 @@ impl Swizzle {
 }
 
 /// An image view: a range of levels and layers, and a component swizzle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageView {
     /// Level of the image that is level 0 of the view.
     pub base_level: u32,

@@ -45,7 +45,8 @@ pub(super) fn check_on(
             let target = execution.settings().target(&selected)?;
             let result = match subject {
                 Subject::Shader(session, check) => {
-                    let vulkan = || execution.settings().target(&SelectedDevice { wgpu: false, ..selected.clone() });
+                    let other = SelectedDevice { wgpu: false, ..selected.clone() };
+                    let vulkan = || Ok(execution.settings().target(&other)? as Box<dyn assay_exec::Target>);
                     let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
                     let attribution: Option<Attribution<'_>> = if selected.wgpu { Some(&attributed) } else { None };
                     session.run(check, &*target, attribution, output, &|_| ())?

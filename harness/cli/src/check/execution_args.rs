@@ -82,7 +82,7 @@ pub(super) struct DeviceSettings {
 
 impl DeviceSettings {
     /// Opens a device.
-    pub(super) fn target(self, selected: &SelectedDevice) -> Result<Box<dyn Target>, Failure> {
+    pub(super) fn target(self, selected: &SelectedDevice) -> Result<Box<dyn Target + Sync>, Failure> {
         let limit = Duration::from_secs_f64(self.timeout);
         let selector = selected.selector.as_deref();
         Ok(if selected.wgpu {

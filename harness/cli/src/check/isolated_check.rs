@@ -9,7 +9,7 @@ use super::{
     subject::Subject,
 };
 use crate::{
-    common_args::ViaArgs,
+    common_args::{CheckPlace, ViaArgs},
     exit::{self, Failure},
     run::{self, INTERRUPTED},
     spinner::Spinner,
@@ -21,7 +21,7 @@ use assay_check::{
 };
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
-use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, RemoteDevice, RemoteTarget, Task};
 use assay_runner::panic_message;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -60,8 +60,8 @@ pub(super) fn run(
         subject: if elsewhere { subject.portable_request()? } else { subject.request() },
         device: selected,
         settings: device,
-        // A worker elsewhere cannot write the bundle.
-        folder: output.folder.filter(|_| !elsewhere).map(Path::to_owned),
+        // A worker that checks elsewhere cannot write the bundle.
+        folder: output.folder.filter(|_| !elsewhere || via.check == CheckPlace::Here).map(Path::to_owned),
         command: output.command.to_vec(),
     };
     let setup = serde_json::json!({ "check": setup });
@@ -145,21 +145,41 @@ impl Cases for SingleCase<'_> {
     }
 }
 
+/// The device of a worker.
+enum WorkerDevice {
+    Here(Box<dyn Target + Sync>),
+    /// One on another machine, whose results this worker checks. Its own worker announces the calls.
+    Elsewhere(RemoteDevice),
+}
+
 /// Worker of a check: its device and request.
 pub(crate) struct CheckWorker {
     setup: CheckSetup,
-    target: Box<dyn Target>,
+    device: WorkerDevice,
 }
 
 impl CheckWorker {
-    /// Opens the device.
-    pub(crate) fn open(setup: CheckSetup) -> Result<CheckWorker, Failure> {
-        let target = setup.settings.target(&setup.device)?;
-        Ok(CheckWorker { setup, target })
+    /// Opens the device, unless it is elsewhere.
+    pub(crate) fn open(setup: CheckSetup, elsewhere: Option<RemoteDevice>) -> Result<CheckWorker, Failure> {
+        let device = match elsewhere {
+            Some(device) => WorkerDevice::Elsewhere(device),
+            None => WorkerDevice::Here(setup.settings.target(&setup.device)?),
+        };
+        Ok(CheckWorker { setup, device })
+    }
+
+    /// Returns a target that announces each call into the driver, dispatches with their rounds, and
+    /// reports each dispatch as progress.
+    fn target<'a>(&'a self, case: &'a str, sender: &'a EventSender) -> Box<dyn Target + 'a> {
+        let describe = description(case, sender);
+        match &self.device {
+            WorkerDevice::Here(target) => Box::new(AnnouncedTarget::new(target, sender, case, describe)),
+            WorkerDevice::Elsewhere(device) => Box::new(RemoteTarget::new(device, case, describe)),
+        }
     }
 
     fn check(&self, name: &str, sender: &EventSender) -> Result<CheckResult, Failure> {
-        let target = announced(&*self.target, name, sender);
+        let target = self.target(name, sender);
         let preliminary = |result: &CheckResult| {
             sender.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
         };
@@ -187,8 +207,11 @@ impl CheckWorker {
         let session = CheckSession::from_request(request.clone())?;
         let check = session.check()?;
         let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
+            if let WorkerDevice::Elsewhere(_) = self.device {
+                return Err(exit::usage("the device was opened through wgpu alone; omit --check here"));
+            }
             let other = settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?;
-            Ok(Box::new(announced(other, name, sender)))
+            Ok(Box::new(AnnouncedTarget::new(other, sender, name, description(name, sender))))
         };
         let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
         let attribution: Option<Attribution<'_>> = if device.wgpu { Some(&attributed) } else { None };
@@ -196,20 +219,29 @@ impl CheckWorker {
     }
 }
 
-/// Returns a target that announces each call into the driver, dispatches with their rounds, and
-/// reports each dispatch as progress.
-fn announced<'a>(target: impl Target + 'a, case: &'a str, sender: &'a EventSender) -> impl Target + 'a {
+/// Returns a function that reports a dispatch of a round as progress, and describes it.
+fn description<'a>(case: &'a str, sender: &'a EventSender) -> impl Fn(u32) -> String + 'a {
     let runs = AtomicU64::new(0);
-    AnnouncedTarget::new(target, sender, case, move |round| {
+    move |round| {
         let done = runs.fetch_add(1, Ordering::Relaxed) + 1;
         sender.event(&Event::CaseProgress { name: case.to_owned(), done, inputs: 0 });
         Check::round_description(round)
-    })
+    }
 }
 
 impl assay_isolate::WorkerBackend for CheckWorker {
     fn device(&self) -> &DeviceInfo {
-        self.target.info()
+        match &self.device {
+            WorkerDevice::Here(target) => target.info(),
+            WorkerDevice::Elsewhere(device) => device.description(),
+        }
+    }
+
+    fn target(&self) -> Option<&(dyn Target + Sync)> {
+        match &self.device {
+            WorkerDevice::Here(target) => Some(&**target),
+            WorkerDevice::Elsewhere(_) => None,
+        }
     }
 
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {

@@ -7,7 +7,6 @@ use super::{
     session::{PlannedRun, Session},
 };
 use crate::{
-    common_args::{CheckPlace, ViaArgs},
     exit::{self, Failure},
     worker_limits::worker_limits,
 };
@@ -111,8 +110,7 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
         environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
     }
     let setup = serde_json::json!({ "run": RunSetup { settings: args.settings(), jobs: threads } });
-    let launch = args.via.launch(environment, setup)?;
-    if args.check == CheckPlace::Here { ViaArgs::check_here(launch) } else { Ok(launch) }
+    args.via.launch(environment, setup)
 }
 
 /// Environment variable with the number of threads on which Mesa's software drivers compute.

@@ -11,7 +11,7 @@ mod session;
 pub(crate) use isolated_run::failure;
 pub(crate) use multi_device::devices;
 pub(crate) use run_args::{HELP, RunArgs};
-pub(crate) use run_worker::{RunChecker, RunSetup, RunWorker};
+pub(crate) use run_worker::{RunSetup, RunWorker};
 
 use crate::{
     command_line,

@@ -112,20 +112,6 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) via: ViaArgs,
 
-    /// Machine that checks the results of precision cases with --via: there or here [default: there]
-    ///
-    /// A slow machine with a device sends all results here, up to 8 bytes a scalar, and receives the
-    /// operands. Other cases are checked there.
-    #[arg(
-        long,
-        value_name = "WHERE",
-        default_value = "there",
-        requires = "via",
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    pub(crate) check: CheckPlace,
-
     /// Concurrent worker processes per device
     ///
     /// [default: 1; with --via one per prefix; with the quick budget as many as --jobs on a
@@ -242,7 +228,7 @@ impl RunArgs {
             memory: self.memory,
             via: via.via.iter().map(ToString::to_string).collect(),
             via_binary: via.via_binary.clone(),
-            check: self.check.name().to_owned(),
+            check: via.check.name().to_owned(),
         }
     }
 
@@ -276,9 +262,9 @@ impl RunArgs {
                 via: settings.via.iter().map(|text| prefix_words(text)).collect::<Result<_, _>>()?,
                 via_binary: settings.via_binary,
                 push_binary: None,
+                check: CheckPlace::from_str(&settings.check, false)
+                    .map_err(|error| format!("--check `{}`: {error}", settings.check))?,
             },
-            check: CheckPlace::from_str(&settings.check, false)
-                .map_err(|error| format!("--check `{}`: {error}", settings.check))?,
             workers: settings.workers,
             isolate: if settings.isolate { Isolate::Yes } else { Isolate::No },
             confirm: if settings.confirm { Confirm::Yes } else { Confirm::No },

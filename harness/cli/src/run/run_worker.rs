@@ -6,10 +6,10 @@ use crate::{
     exit::{self, Failure},
 };
 use assay_events::{DeviceInfo, Event, RunSettings};
-use assay_exec::{AnnouncedExecutor, AnnouncedTarget, Executor};
-use assay_isolate::{EventSender, RemoteDevice, Task, WorkerBackend, run_plan};
+use assay_exec::{AnnouncedExecutor, AnnouncedTarget, Executor, Target};
+use assay_isolate::{EventSender, RemoteDevice, RemoteTarget, Task, WorkerBackend, run_plan};
 use assay_runner::{CaseRequest, Plan, RunOptions};
-use assay_suite::{AnyCase, Case, PreparedShader, ProgramSet, RunPath};
+use assay_suite::{AnyCase, Case, PreparedShader, ProgramSet};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
@@ -47,21 +47,49 @@ pub(super) enum CaseData {
     Shader(PreparedShader),
 }
 
+/// The device of a worker.
+enum RunDevice {
+    Here(RunBackend),
+    /// One on another machine, whose results this worker checks. Its own worker announces the calls.
+    Elsewhere(RemoteDevice),
+}
+
+impl RunDevice {
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            RunDevice::Here(backend) => backend.executor(),
+            RunDevice::Elsewhere(device) => device,
+        }
+    }
+
+    /// Returns a target that announces its calls for a case.
+    fn target<'a>(&'a self, case: &'a str, sender: &'a EventSender) -> Box<dyn Target + Sync + 'a> {
+        let describe = |_| "running a program".to_owned();
+        match self {
+            RunDevice::Here(backend) => Box::new(AnnouncedTarget::new(backend.target(), sender, case, describe)),
+            RunDevice::Elsewhere(device) => Box::new(RemoteTarget::new(device, case, describe)),
+        }
+    }
+}
+
 /// Worker of a run.
 pub(crate) struct RunWorker {
     args: RunArgs,
     options: RunOptions,
-    backend: RunBackend,
+    device: RunDevice,
     /// Programs of the suites that were needed, by suite and name.
     suites: HashMap<String, HashMap<String, Case>>,
 }
 
 impl RunWorker {
-    /// Opens the device.
-    pub(crate) fn open(setup: RunSetup) -> Result<RunWorker, Failure> {
+    /// Opens the device, unless it is elsewhere.
+    pub(crate) fn open(setup: RunSetup, elsewhere: Option<RemoteDevice>) -> Result<RunWorker, Failure> {
         let (args, options) = setup.arguments()?;
-        let backend = RunBackend::open(&args)?;
-        Ok(RunWorker { args, options, backend, suites: HashMap::new() })
+        let device = match elsewhere {
+            Some(device) => RunDevice::Elsewhere(device),
+            None => RunDevice::Here(RunBackend::open(&args)?),
+        };
+        Ok(RunWorker { args, options, device, suites: HashMap::new() })
     }
 
     /// Returns the case of a task.
@@ -90,6 +118,19 @@ impl RunWorker {
         self.suites[family].get(name).cloned()
     }
 
+    /// Returns the plan for the precision cases of some tasks.
+    fn plan(&self, cases: Vec<assay_case::Case>, tasks: &[Task]) -> Plan {
+        let chunks: HashMap<&str, &Vec<u64>> =
+            tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
+        let mut plan = Plan::from_cases(cases);
+        for planned in &mut plan.cases {
+            planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
+        }
+        plan.negotiate(self.device.executor(), self.options.jobs);
+        skip_other_paths(&mut plan, self.args.path);
+        plan
+    }
+
     /// Runs programs, several at a time.
     fn programs(&self, programs: &[assay_suite::Case], sender: &EventSender, stop: &AtomicBool) {
         let settings = self.args.program_settings(self.options.jobs);
@@ -101,9 +142,7 @@ impl RunWorker {
                     while !stop.load(Ordering::Relaxed) {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                         sender.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
-                        let target = AnnouncedTarget::new(self.backend.target(), sender, &case.name, |_| {
-                            "running a program".to_owned()
-                        });
+                        let target = self.device.target(&case.name, sender);
                         let set = ProgramSet { cases: &[], target: &target, settings: settings.clone() };
                         sender.event(&set.run_case(case));
                     }
@@ -115,76 +154,34 @@ impl RunWorker {
 
 impl WorkerBackend for RunWorker {
     fn device(&self) -> &DeviceInfo {
-        self.backend.executor().info()
+        self.device.executor().info()
     }
 
     fn executor(&self) -> Option<&dyn Executor> {
-        Some(self.backend.executor())
+        Some(self.device.executor())
+    }
+
+    fn target(&self) -> Option<&(dyn Target + Sync)> {
+        match &self.device {
+            RunDevice::Here(backend) => Some(backend.target()),
+            RunDevice::Elsewhere(_) => None,
+        }
     }
 
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
         let cases = tasks.iter().map(|task| self.case(task)).collect::<Result<Vec<AnyCase>, String>>()?;
         let (cases, programs) = AnyCase::split(cases);
         if !cases.is_empty() {
-            let plan = plan(cases, tasks, self.backend.executor(), (self.options.jobs, self.args.path));
-            let announced = AnnouncedExecutor::new(self.backend.executor(), sender);
-            run_plan(&plan, &announced, &self.options, sender, stop)?;
+            let plan = self.plan(cases, tasks);
+            match &self.device {
+                RunDevice::Here(backend) => {
+                    let announced = AnnouncedExecutor::new(backend.executor(), sender);
+                    run_plan(&plan, &announced, &self.options, sender, stop)?;
+                }
+                RunDevice::Elsewhere(device) => run_plan(&plan, device, &self.options, sender, stop)?,
+            }
         }
         self.programs(&programs, sender, stop);
         Ok(())
-    }
-}
-
-/// Returns the plan for the precision cases of some tasks.
-fn plan(
-    cases: Vec<assay_case::Case>,
-    tasks: &[Task],
-    executor: &dyn Executor,
-    (jobs, path): (usize, Option<RunPath>),
-) -> Plan {
-    let chunks: HashMap<&str, &Vec<u64>> =
-        tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
-    let mut plan = Plan::from_cases(cases);
-    for planned in &mut plan.cases {
-        planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
-    }
-    plan.negotiate(executor, jobs);
-    skip_other_paths(&mut plan, path);
-    plan
-}
-
-/// Worker of a run that checks the results of a device elsewhere: those of precision cases. The worker of the
-/// device runs and checks all others.
-pub(crate) struct RunChecker {
-    path: Option<RunPath>,
-    options: RunOptions,
-    device: RemoteDevice,
-}
-
-impl RunChecker {
-    pub(crate) fn new(setup: RunSetup, device: RemoteDevice) -> Result<RunChecker, Failure> {
-        let (args, options) = setup.arguments()?;
-        Ok(RunChecker { path: args.path, options, device })
-    }
-}
-
-impl WorkerBackend for RunChecker {
-    fn device(&self) -> &DeviceInfo {
-        self.device.info()
-    }
-
-    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
-        let (mut cases, mut others) = (Vec::new(), Vec::new());
-        for task in tasks {
-            match task.data.as_ref().and_then(|data| CaseData::deserialize(data).ok()) {
-                Some(CaseData::Precision(request)) => cases.push(request.case(task.name.clone())?),
-                Some(CaseData::Shader(_)) | None => others.push(task.clone()),
-            }
-        }
-        if !cases.is_empty() {
-            let plan = plan(cases, tasks, &self.device, (self.options.jobs, self.path));
-            run_plan(&plan, &self.device, &self.options, sender, stop)?;
-        }
-        if others.is_empty() { Ok(()) } else { self.device.run_there(others, stop) }
     }
 }

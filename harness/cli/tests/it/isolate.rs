@@ -72,6 +72,41 @@ fn workers_give_the_same_results_as_a_single_process() {
     assert!(found[0].len() > 10 && found[0] == found[1]);
 }
 
+/// The device's worker is given modules and the contents of memory, with the device's addresses, images and samplers.
+#[test]
+fn a_device_elsewhere_whose_results_are_checked_here_gives_the_same_results() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let via = ["--via", "env", "--via-binary", env!("CARGO_BIN_EXE_assay"), "--check", "here"];
+    let cases = [SOME[0], "storage8.whole.address", "compute.address", "compute.image.layer*", "tile.fragment.fetch"];
+    let mut found = Vec::new();
+    for (name, how) in [("one", &["--isolate", "no"][..]), ("here", &via)] {
+        let out = dir.path().join(name);
+        let output = assay(&[&["run", "--out", path(&out)][..], &cases, how].concat());
+        assert!(output.code == 0 || output.code == 1, "{output:?}");
+        found.push(untimed_results(&out));
+    }
+    for family in ["precision.", "storage8.", "compute.address.", "compute.image.", "tile."] {
+        let checked = |case: &CaseResult| case.name.starts_with(family) && case.status.has_verdict();
+        assert!(found[0].values().any(checked), "{family}");
+    }
+    assert_eq!(found[0], found[1]);
+
+    // The worker that checks writes the bundle, with the outputs of the device.
+    let shader = dir.path().join("a.wgsl");
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 7u; }";
+    fs::write(&shader, text).unwrap();
+    let out = dir.path().join("check");
+    let planted = ["check", path(&shader), "--mutate", "off-by-one@OpIAdd", "--out", path(&out)];
+    let output = assay(&[&planted[..], &via].concat());
+    assert!(output.code == 1 && output.stdout.contains("a.wgsl:2"), "{output:?}");
+    let outputs = fs::read_to_string(out.join("bundle/expected.txt")).unwrap();
+    assert!(outputs.contains("(not permitted)"), "{outputs}");
+}
+
 #[test]
 fn a_killed_run_resumes_with_its_results() {
     if !device() {

@@ -1,7 +1,7 @@
 //! Failures are attributed to the case that caused them, and to no other.
 
 use assay_events::{CaseResult, Event, RepeatVerdict, Status};
-use assay_fault_injection::{Fault, FaultyCases};
+use assay_fault_injection::{CheckingBackend, Fault, FaultyCases};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, RunOutcome, WorkerLimits};
 use std::{
     collections::BTreeMap,
@@ -269,17 +269,17 @@ fn an_interruption_ends_the_run_and_a_reporter_that_cannot_write_does_too() {
 /// The supervisor reports how a worker ended, which its launcher cannot tell.
 #[test]
 fn faults_behind_a_launcher_are_charged_as_on_this_machine() {
-    are_charged_as_on_this_machine(&launch_via(&[&["env"]]));
+    are_charged_as_on_this_machine(&launch_via(&[&["env"]]), Fault::ALL.iter().copied());
 }
 
 /// The worker that checks passes on what the supervisor reports.
 #[test]
 fn faults_of_a_device_whose_results_are_checked_here_are_charged_as_on_this_machine() {
-    are_charged_as_on_this_machine(&launch_checking(&[&["env"]]));
+    are_charged_as_on_this_machine(&launch_checking(&[&["env"]]), CheckingBackend::faults());
 }
 
-fn are_charged_as_on_this_machine(launch: &Launch) {
-    for &fault in Fault::ALL {
+fn are_charged_as_on_this_machine(launch: &Launch, faults: impl IntoIterator<Item = Fault>) {
+    for fault in faults {
         let faults = [[Fault::None; 3].as_slice(), &[fault], &[Fault::None; 3]].concat();
         let settings = if hangs(fault) { impatient() } else { settings() };
         let (results, _) = run_with(launch.clone(), &faults, settings);

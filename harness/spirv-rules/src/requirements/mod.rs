@@ -11,11 +11,12 @@ mod stages;
 
 pub use rule_list::{REQUIREMENT_RULES, RequirementRule};
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 /// A version of the Vulkan API.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ApiVersion {
     /// Major number.
     pub major: u32,
@@ -44,7 +45,7 @@ impl fmt::Display for ApiVersion {
 /// [`EnablingCondition::Feature`](assay_spirv::grammar::EnablingCondition::Feature)
 /// (`cooperativeMatrixNV`). A component of an array has its axis appended:
 /// `maxComputeWorkGroupSizeX`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceCaps {
     /// Vulkan version that the device supports, limited by the instance and the application.
     pub api_version: ApiVersion,

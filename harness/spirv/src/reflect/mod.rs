@@ -6,6 +6,7 @@ mod layout;
 mod modes;
 mod usage;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub struct EntryPoint {
 }
 
 /// The type of descriptor that a binding requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of VkDescriptorType")]
 pub enum DescriptorKind {
     Sampler,
