@@ -153,9 +153,7 @@ fn a_module_that_violates_a_row_on_a_device_without_features_is_rejected_there()
 }
 
 /// Each fault is one that the shim implements, and its cases are among those that the row cites.
-#[test]
-fn faults_are_planted_under_cases_that_the_row_cites() {
-    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+pub(crate) fn faults_are_planted_under_cases_that_the_row_cites(evidence: &Evidence) {
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
         let cited = evidence.cases_of(name, statement);

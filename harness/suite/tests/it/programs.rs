@@ -6,6 +6,8 @@ use assay_exec::{DispatchOutput, Target};
 use assay_spirv::Module;
 use assay_spirv_rules::requirements::Requirements;
 use assay_suite::{Case, NoDevice, RunPath, all};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -147,6 +149,8 @@ fn one_wrong_bit_is_found_in_every_program() {
         !is_left_open(&case.name) && case.program(RunPath::Native).is_some_and(|program| program.options.padding)
     };
     let all = cases();
+    // The drivers' capabilities alone matter, so the first driver that supports a case judges it.
+    let judged = RefCell::new(BTreeSet::new());
     on_each_driver(|target| {
         for (turn, place) in PLACES.into_iter().enumerate() {
             let mut caps = target.capabilities().clone();
@@ -162,6 +166,7 @@ fn one_wrong_bit_is_found_in_every_program() {
             );
             // The first and the last byte of a buffer are not padding.
             let mine = all.iter().skip(turn).step_by(PLACES.len());
+            let mine = mine.filter(|case| !judged.borrow().contains(&case.name));
             let cases: Vec<Case> = mine.filter(|case| place != 0.37 || looks_everywhere(case)).cloned().collect();
             let found = |result: &CaseResult| match result.status {
                 Status::Fail => result.worst.is_some() && result.failing_inputs == 1,
@@ -170,7 +175,10 @@ fn one_wrong_bit_is_found_in_every_program() {
                 Status::Undetermined => result.name.contains(".bitcast.") && result.name.ends_with(".special"),
                 status => status == Status::NotSupported,
             };
-            assert_none(run(&cases, &spoilt, None).iter().filter(|result| !found(result)).map(line).collect());
+            let results = run(&cases, &spoilt, None);
+            let supported = results.iter().filter(|result| result.status != Status::NotSupported);
+            judged.borrow_mut().extend(supported.map(|result| result.name.clone()));
+            assert_none(results.iter().filter(|result| !found(result)).map(line).collect());
         }
     });
 }

@@ -41,9 +41,9 @@ pub(crate) fn stride(usual: usize) -> usize {
     }
 }
 
-/// Number of samples: `full` if `ASSAY_FULL` is set, otherwise a sixteenth.
+/// Number of samples: `full` if `ASSAY_FULL` is set, otherwise the 32nd part.
 pub(crate) fn share(full: usize) -> usize {
-    if std::env::var_os("ASSAY_FULL").is_some() { full } else { full.div_ceil(16) }
+    if std::env::var_os("ASSAY_FULL").is_some() { full } else { full.div_ceil(32) }
 }
 
 /// A call, with its row of the table prepared for many evaluations.

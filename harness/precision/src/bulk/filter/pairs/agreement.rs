@@ -240,7 +240,7 @@ fn hold(is_included: impl Fn(Op) -> bool) {
     assert!(!subjects.is_empty());
     let mut sums = vec![Comparison::default(); subjects.len()];
     for row in 0..rows {
-        let compare = |subject: &Subject| subject.compare(row, stride.unwrap_or(512));
+        let compare = |subject: &Subject| subject.compare(row, stride.unwrap_or(1024));
         let found: Vec<Comparison> = subjects.par_iter().map(compare).collect();
         sums.iter_mut().zip(found).for_each(|(sum, found)| sum.add(found));
         if stride.is_some() {
