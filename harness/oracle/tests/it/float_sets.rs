@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use assay_oracle::{Outcome, Standing};
+use std::time::Duration;
 
 fn unary(expression: &str, inputs: &[f32]) -> assay_oracle::Outcome {
     let text = format!(
@@ -279,7 +280,8 @@ fn roots_of_many_elements_are_determined() {
     let given: Vec<f32> = (0..ELEMENTS).map(|i| i as f32 * 0.01).collect();
     let bindings = [(Slot::new(0, 0), floats(&given))].into();
     let dispatch = Dispatch { groups: [ELEMENTS / 256, 1, 1], bindings, ..Dispatch::default() };
-    let limits = Limits { searches: 256, ..Limits::default() };
+    // An emulated machine is slow.
+    let limits = Limits { searches: 256, time: Duration::from_secs(3600), ..Limits::default() };
     let outcome = program.run(&dispatch, &limits).unwrap_or_else(|e| panic!("{e}"));
     for (i, x) in given.iter().enumerate() {
         let root = (f64::from(*x) * 0.37 + 1.0).sqrt();
