@@ -203,7 +203,7 @@ impl Target for FaultInjectionBackend {
             Ok(Fault::Slow) => thread::sleep(SLOW),
             Ok(Fault::OutOfMemory) => return Err(ExecError::OutOfMemory(OUT_OF_MEMORY.to_owned()).into()),
             Ok(fault) => end_process(fault),
-            Err(error) => return Err(ExecError::Internal(format!("{error}")).into()),
+            Err(error) => return Err(ExecError::Internal(error).into()),
         }
         let bindings = request.dispatch.bindings.iter();
         let memory = bindings.filter_map(|(slot, resource)| Some((*slot, resource.bytes()?.to_vec()))).collect();

@@ -27,6 +27,9 @@ const STDERR_TAIL_BYTES: usize = 4 << 10;
 /// well.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Longest time for a launcher to end by itself: one of a scheduler cancels its job meanwhile.
+const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Command for starting worker processes.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
@@ -106,6 +109,8 @@ impl Orders {
 pub(crate) struct Process {
     child: Child,
     reaped: bool,
+    /// Set for a launcher of a worker elsewhere.
+    is_launcher: bool,
     /// Sender of orders; dropping it closes stdin and lets the process end.
     orders: Option<Orders>,
     tail: Arc<Mutex<StderrTail>>,
@@ -145,9 +150,14 @@ impl Process {
         thread::Builder::new().spawn(move || read_messages(stdout, number, &events))?;
         let (orders, lines) = mpsc::channel();
         thread::Builder::new().spawn(move || write_orders(stdin, &lines))?;
-        let process = Process { child, reaped: false, orders: Some(Orders(orders)), tail };
+        let process = Process { child, reaped: false, is_launcher: via.is_some(), orders: Some(Orders(orders)), tail };
         process.send(&Order::SetUp { protocol, version, setup: launch.setup.clone() })?;
         Ok(process)
+    }
+
+    /// Treats its program as a launcher of a worker elsewhere.
+    pub(crate) fn mark_as_launcher(&mut self) {
+        self.is_launcher = true;
     }
 
     /// Sends an order, unless the worker was dismissed.
@@ -189,10 +199,17 @@ impl Process {
         self.orders = None;
     }
 
-    /// Kills it with all its children. Returns the exit status, from this or an earlier end, or
-    /// `None` if it does not end.
+    /// Kills it with all its children; a launcher is asked to end first. Returns the exit status, from
+    /// this or an earlier end, or `None` if it does not end.
     pub(crate) fn end(&mut self) -> Option<ExitStatus> {
         if !self.reaped {
+            if self.is_launcher {
+                platform::terminate_group(&mut self.child);
+                let since = Instant::now();
+                while !self.has_ended() && since.elapsed() < LAUNCHER_TIMEOUT {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
             platform::kill_group(&mut self.child);
         }
         let since = Instant::now();

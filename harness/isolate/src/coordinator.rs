@@ -78,8 +78,8 @@ pub enum IsolateError {
     #[error("no link to a worker: {0}")]
     Link(String),
     /// A worker found a different device than the workers before it.
-    #[error("the device has changed from {0} to {1} in the middle of the run")]
-    OtherDevice(String, String),
+    #[error("the device has changed from {0} to {1}{2} in the middle of the run")]
+    OtherDevice(String, String, String),
     /// Processes cannot be started.
     #[error("cannot start a worker process: {0}")]
     Spawn(io::Error),
@@ -89,12 +89,25 @@ pub enum IsolateError {
 }
 
 /// Outcome of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOutcome {
     /// Set if the run was interrupted, so that cases are missing.
     pub interrupted: bool,
     /// Number of worker processes that were started.
     pub processes: u64,
+    /// The prefixes that lost links to workers elsewhere.
+    pub lost_links: Vec<LostLinks>,
+}
+
+/// Lost links of a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostLinks {
+    /// The prefix, as a person writes it.
+    pub prefix: String,
+    /// Number of lost links.
+    pub count: usize,
+    /// Set if the last link was lost and no later one reached a worker.
+    pub is_lost: bool,
 }
 
 /// Returns the current number of workers to use, for a run that shares its machine with others.
@@ -197,7 +210,8 @@ impl Coordinator {
             RunState::new(&mut self.pool, (self.settings, self.worker_count.as_ref()), &self.device, cases, report);
         let ended = run.run(todo, interrupted);
         self.pool.dismiss_all();
-        ended.map(|interrupted| RunOutcome { interrupted, processes: self.pool.started_count() })
+        let (processes, lost_links) = (self.pool.started_count(), self.pool.lost_links());
+        ended.map(|interrupted| RunOutcome { interrupted, processes, lost_links })
     }
 }
 

@@ -38,7 +38,9 @@ mod supervise;
 mod target_call;
 
 pub use child_process::Launch;
-pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
+pub use coordinator::{
+    Cases, Coordinator, CoordinatorSettings, IsolateError, LostLinks, RunOutcome, WorkerCount, WorkerLimits,
+};
 pub use event_sender::{DriverCall, EventSender};
 pub use message::{Refusal, Task};
 pub use remote_device::{RemoteDevice, serve_for_device};

@@ -87,10 +87,11 @@ impl RemoteDevice {
     fn open(launch: Launch, coordinator: &EventSender) -> Result<RemoteDevice, Refusal> {
         const INTERNAL: u8 = 70;
         let (events, received) = mpsc::sync_channel(MESSAGE_QUEUE);
-        let process = Process::start(&launch, None, 0, events).map_err(|error| Refusal {
+        let mut process = Process::start(&launch, None, 0, events).map_err(|error| Refusal {
             reason: format!("cannot start `{}`: {error}", launch.program.display()),
             code: INTERNAL,
         })?;
+        process.mark_as_launcher();
         let link = Arc::new(Link { process, calls: Mutex::default(), next: AtomicU64::new(0) });
         let (ready, opened) = mpsc::channel();
         let (pass, coordinator) = (Arc::clone(&link), coordinator.clone());

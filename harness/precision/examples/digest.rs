@@ -6,6 +6,7 @@
 //! The calls are those of the synthetic devices: every row on every type, each in several modes.
 
 #[path = "../tests/it/devices.rs"]
+#[expect(dead_code, reason = "the synthetic devices themselves are not needed")]
 mod devices;
 
 use assay_precision::synthetic::Random;

@@ -149,7 +149,7 @@ impl Cases for SingleCase<'_> {
 enum WorkerDevice {
     Here(Box<dyn Target + Sync>),
     /// One on another machine, whose results this worker checks. Its own worker announces the calls.
-    Elsewhere(RemoteDevice),
+    Elsewhere(Box<RemoteDevice>),
 }
 
 /// Worker of a check: its device and request.
@@ -162,7 +162,7 @@ impl CheckWorker {
     /// Opens the device, unless it is elsewhere.
     pub(crate) fn open(setup: CheckSetup, elsewhere: Option<RemoteDevice>) -> Result<CheckWorker, Failure> {
         let device = match elsewhere {
-            Some(device) => WorkerDevice::Elsewhere(device),
+            Some(device) => WorkerDevice::Elsewhere(Box::new(device)),
             None => WorkerDevice::Here(setup.settings.target(&setup.device)?),
         };
         Ok(CheckWorker { setup, device })

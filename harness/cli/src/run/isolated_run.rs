@@ -8,11 +8,12 @@ use super::{
 };
 use crate::{
     exit::{self, Failure},
+    note,
     worker_limits::worker_limits,
 };
 use assay_case::Budget;
 use assay_events::{DeviceInfo, Event, Reporter};
-use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, LostLinks};
 use assay_reports::{Journal, ResultDirWriter};
 use std::fs;
 
@@ -61,7 +62,19 @@ pub(super) fn run(
     let mut reporter = session.reporter();
     let mut report = |event: &Event| reporter.event(event);
     let ran = coordinator.run(&planned_run, todo, &mut report, &INTERRUPTED);
+    if let Ok(ended) = &ran {
+        note_lost_links(&ended.lost_links);
+    }
     session.end(ran.map(|ended| ended.interrupted).map_err(failure))
+}
+
+/// Notes the lost links to workers elsewhere, which cost no result.
+fn note_lost_links(lost_links: &[LostLinks]) {
+    for LostLinks { prefix, count, is_lost } in lost_links {
+        let links = if *count == 1 { "link" } else { "links" };
+        let end = if *is_lost { " and reaches no worker any more" } else { "" };
+        note(&format!("`{prefix}` lost {count} {links}{end}; other workers ran the cases again"));
+    }
 }
 
 /// Attaches the exit code to an error of the coordinator.

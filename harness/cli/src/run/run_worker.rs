@@ -51,14 +51,14 @@ pub(super) enum CaseData {
 enum RunDevice {
     Here(RunBackend),
     /// One on another machine, whose results this worker checks. Its own worker announces the calls.
-    Elsewhere(RemoteDevice),
+    Elsewhere(Box<RemoteDevice>),
 }
 
 impl RunDevice {
     fn executor(&self) -> &dyn Executor {
         match self {
             RunDevice::Here(backend) => backend.executor(),
-            RunDevice::Elsewhere(device) => device,
+            RunDevice::Elsewhere(device) => &**device,
         }
     }
 
@@ -86,7 +86,7 @@ impl RunWorker {
     pub(crate) fn open(setup: RunSetup, elsewhere: Option<RemoteDevice>) -> Result<RunWorker, Failure> {
         let (args, options) = setup.arguments()?;
         let device = match elsewhere {
-            Some(device) => RunDevice::Elsewhere(device),
+            Some(device) => RunDevice::Elsewhere(Box::new(device)),
             None => RunDevice::Here(RunBackend::open(&args)?),
         };
         Ok(RunWorker { args, options, device, suites: HashMap::new() })
@@ -178,7 +178,7 @@ impl WorkerBackend for RunWorker {
                     let announced = AnnouncedExecutor::new(backend.executor(), sender);
                     run_plan(&plan, &announced, &self.options, sender, stop)?;
                 }
-                RunDevice::Elsewhere(device) => run_plan(&plan, device, &self.options, sender, stop)?,
+                RunDevice::Elsewhere(device) => run_plan(&plan, &**device, &self.options, sender, stop)?,
             }
         }
         self.programs(&programs, sender, stop);

@@ -168,7 +168,8 @@ fn slurm_gives_the_results_of_local_workers_although_its_node_is_killed() {
     let folder = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let local = assay(&[&["run", "--out", &folder("local")], &SOME[..]].concat());
     let run = |out: &str, how: &[&str]| slurm_run(&slurm, &folder(out), how);
-    let there = run("there", &["--via", "srun --quiet -n1", "--via", "srun --quiet -n1", "--via-binary", binary]);
+    let via = ["--via", "srun --quiet -n1", "--via", "srun --quiet -n1", "--via-binary", binary];
+    let there = run("there", &via);
     let here = run("here", &["--via", "srun --quiet -n1", "--via-binary", binary, "--check", "here"]);
     for remote in [&there, &here] {
         assert_eq!(remote.code, local.code, "{remote:?}");
@@ -178,6 +179,27 @@ fn slurm_gives_the_results_of_local_workers_although_its_node_is_killed() {
     for name in ["there", "here"] {
         assert!(untimed_results(Path::new(&folder(name))) == expected, "{name}");
     }
+
+    // Failures are confirmed although the node has no place for a third process, and no job is left.
+    let frexp = ["run", "precision.f32.frexp.*", "--out"];
+    let local_failures = assay(&[&frexp[..], &[&folder("failures")]].concat());
+    let confirmed = slurm.assay(&[&frexp[..], &[&folder("confirmed")], &via].concat());
+    assert_eq!((confirmed.code, local_failures.code), (1, 1), "{confirmed:?}");
+    let [confirmed, failures] = ["confirmed", "failures"].map(|name| untimed_results(Path::new(&folder(name))));
+    assert_eq!(confirmed, failures);
+    let has_no_job = || slurm.command("squeue", &["-h"]).output().expect("squeue").stdout.is_empty();
+    assert!(wait_until(has_no_job), "a job is left");
+
+    // An interrupted run leaves no job either.
+    let (configuration, interrupted) = (slurm.configuration(), folder("interrupted"));
+    let mut command = Command::new(binary);
+    command.args(["run", "precision.f32", "--out", &interrupted]).args(via).env("SLURM_CONF", &configuration);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journal = Path::new(&interrupted).join("results.jsonl.partial");
+    assert!(wait_until(|| fs::read_to_string(&journal).unwrap_or_default().lines().count() > 2), "the run begins");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(wait_until(has_no_job), "a job is left after an interruption");
 
     // The array of jobs, and its merge.
     let recipe = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/lab/slurm");
@@ -192,11 +214,9 @@ fn slurm_gives_the_results_of_local_workers_although_its_node_is_killed() {
 
     // The daemon of the node dies, and so do the jobs.
     let shaken = folder("shaken");
-    let configuration = slurm.configuration();
     let run = std::thread::spawn({
         let out = shaken.clone();
         move || {
-            let via = ["--via", "srun --quiet -n1", "--via", "srun --quiet -n1", "--via-binary", binary];
             let command = [&["run", "--out", &out], &SOME[..], &via].concat();
             assay_with(&command, &[("SLURM_CONF", configuration.to_str().unwrap())])
         }

@@ -130,7 +130,7 @@ impl<'a> RunState<'a> {
             return Ok(());
         }
         let workers = self.worker_count.map_or(self.settings.workers, |worker_count| worker_count()).max(1);
-        while self.pool.busy_count() < workers {
+        while self.pool.busy_count() < self.pool.usable_count(workers) {
             let (cases, confirmation, chunks) = match self.confirmation_runs.pop_front() {
                 Some((confirmation, mut before)) => {
                     let of = &self.confirmations[&confirmation].confirmation;
@@ -175,12 +175,14 @@ impl<'a> RunState<'a> {
                 // Machines of a pool have devices of one model, each with an identity of its own.
                 if !is_same || worker.via.is_none() && device.uuid != self.device.uuid {
                     let described = |device: &DeviceInfo| format!("{} ({})", device.name, device.driver_info);
-                    return Err(IsolateError::OtherDevice(described(self.device), described(&device)));
+                    let through = worker.via.map(|via| format!(" through `{}`", self.pool.prefix_text(via)));
+                    let through = through.unwrap_or_default();
+                    return Err(IsolateError::OtherDevice(described(self.device), described(&device), through));
                 }
                 self.failed_starts = 0;
                 worker.on_ready();
                 if let Some(via) = worker.via {
-                    self.pool.forget_lost_links(via);
+                    self.pool.on_reached(via);
                 }
                 Ok(())
             }
@@ -227,7 +229,6 @@ impl<'a> RunState<'a> {
         self.pool.workers[at].await_end();
         let KilledWorker { stderr, status, job } = self.pool.kill(at);
         self.return_job(job);
-        self.next_start = Some(Instant::now() + RESTART_DELAY);
         if self.pool.count_lost_link(via) && self.stopping_since.is_none() {
             return Err(IsolateError::Link(link_text(&self.pool.prefix_text(via), status, &stderr)));
         }
@@ -282,7 +283,11 @@ impl<'a> RunState<'a> {
         let confirmation = self.pool.workers[at].job.as_ref().and_then(|job| job.confirmation);
         if let Some(number) = confirmation {
             if self.confirmations.get(&number).is_some_and(|open| open.confirmation.case == case) {
-                self.pool.dismiss(at);
+                if tainted {
+                    self.pool.kill(at);
+                } else {
+                    self.pool.end_confirmation(at);
+                }
                 return self.on_confirmation_outcome(number, Some(event));
             }
             if tainted {

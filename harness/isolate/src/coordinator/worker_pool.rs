@@ -1,6 +1,6 @@
 //! The pool of worker processes: their jobs and their limits.
 
-use super::WorkerLimits;
+use super::{LostLinks, WorkerLimits};
 use crate::{
     child_process::{Launch, Process, WorkerEvent},
     message::{Order, Refusal, Task},
@@ -26,8 +26,15 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 /// second.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Number of consecutive lost links after which a prefix is used only if all others are lost, too.
+/// Number of consecutive lost links of every prefix after which the run ends.
 const MAX_LOST_LINKS: u32 = 5;
+
+/// Time before a prefix whose link was lost is tried again; it doubles with each further loss, as a board
+/// may be starting.
+const LINK_DELAY: Duration = Duration::from_secs(1);
+
+/// Longest such time.
+const MAX_LINK_DELAY: Duration = Duration::from_secs(60);
 
 /// Work of a worker.
 #[derive(Debug)]
@@ -111,6 +118,10 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn is_starting(&self) -> bool {
         self.starting
+    }
+
+    fn is_idle(&self) -> bool {
+        self.job.is_none() && !self.starting
     }
 
     pub(super) fn age(&self) -> Duration {
@@ -235,6 +246,23 @@ impl Worker {
     }
 }
 
+/// The links through a prefix.
+#[derive(Debug, Default)]
+struct PrefixLinks {
+    /// Number of lost ones since the last that reached a worker.
+    lost: u32,
+    /// Number of all lost ones.
+    all_lost: usize,
+    /// Time of the next try, after a loss.
+    next_try: Option<Instant>,
+}
+
+impl PrefixLinks {
+    fn is_waiting(&self) -> bool {
+        self.next_try.is_some_and(|then| Instant::now() < then)
+    }
+}
+
 /// A worker that was killed.
 pub(super) struct KilledWorker {
     /// Its last line on stderr.
@@ -248,8 +276,8 @@ pub(super) struct WorkerPool {
     pub(super) workers: Vec<Worker>,
     /// Workers that are closing their devices.
     closing: Vec<(Process, Instant)>,
-    /// Consecutive lost links of each prefix.
-    lost_links: Vec<u32>,
+    /// The links through each prefix.
+    links: Vec<PrefixLinks>,
     sender: SyncSender<(u64, WorkerEvent)>,
     receiver: Receiver<(u64, WorkerEvent)>,
     started: u64,
@@ -258,8 +286,8 @@ pub(super) struct WorkerPool {
 impl WorkerPool {
     pub(super) fn new(launch: Launch) -> WorkerPool {
         let (sender, receiver) = mpsc::sync_channel(MESSAGE_QUEUE);
-        let lost_links = vec![0; launch.via.len()];
-        WorkerPool { launch, workers: Vec::new(), closing: Vec::new(), lost_links, sender, receiver, started: 0 }
+        let links = launch.via.iter().map(|_| PrefixLinks::default()).collect();
+        WorkerPool { launch, workers: Vec::new(), closing: Vec::new(), links, sender, receiver, started: 0 }
     }
 
     /// Sets the command for further workers.
@@ -272,28 +300,56 @@ impl WorkerPool {
         self.started
     }
 
-    /// Returns the prefix for the next worker: of those whose links hold, the one with the fewest
+    /// Returns the prefix for the next worker: of those that need not wait, the one with the fewest
     /// workers. `None` for a worker of this machine.
     fn next_prefix(&self) -> Option<usize> {
         let workers = |via: &usize| self.workers.iter().filter(|worker| worker.via == Some(*via)).count();
-        (0..self.launch.via.len()).min_by_key(|via| (self.lost_links[*via] >= MAX_LOST_LINKS, workers(via), *via))
+        (0..self.launch.via.len()).min_by_key(|via| (self.links[*via].is_waiting(), workers(via), *via))
+    }
+
+    /// Returns the number of workers to use of that many: the shares of prefixes that wait are left out,
+    /// so that no other machine gets more than its own share.
+    pub(super) fn usable_count(&self, workers: usize) -> usize {
+        let usable = self.links.iter().filter(|links| !links.is_waiting()).count();
+        if self.links.is_empty() { workers } else { (workers * usable).div_ceil(self.links.len()) }
     }
 
     /// Counts a lost link; returns true if every prefix has lost too many.
     pub(super) fn count_lost_link(&mut self, via: usize) -> bool {
-        self.lost_links[via] += 1;
-        self.lost_links.iter().all(|lost| *lost >= MAX_LOST_LINKS)
+        let links = &mut self.links[via];
+        let delay = LINK_DELAY.saturating_mul(1 << links.lost.min(16)).min(MAX_LINK_DELAY);
+        links.lost += 1;
+        links.all_lost += 1;
+        links.next_try = Some(Instant::now() + delay);
+        self.all_are_lost()
     }
 
-    /// Uses a prefix no longer that reached no worker; returns true if none is left.
+    /// Tries a prefix that reached no worker after the longest time only; returns true if none is left.
     pub(super) fn give_up_link(&mut self, via: usize) -> bool {
-        self.lost_links[via] = MAX_LOST_LINKS;
-        self.lost_links.iter().all(|lost| *lost >= MAX_LOST_LINKS)
+        let links = &mut self.links[via];
+        let all_lost = links.all_lost + 1;
+        *links = PrefixLinks { lost: MAX_LOST_LINKS, all_lost, next_try: Some(Instant::now() + MAX_LINK_DELAY) };
+        self.all_are_lost()
+    }
+
+    fn all_are_lost(&self) -> bool {
+        self.links.iter().all(|links| links.lost >= MAX_LOST_LINKS)
     }
 
     /// Forgets the lost links of a prefix that has reached a worker.
-    pub(super) fn forget_lost_links(&mut self, via: usize) {
-        self.lost_links[via] = 0;
+    pub(super) fn on_reached(&mut self, via: usize) {
+        (self.links[via].lost, self.links[via].next_try) = (0, None);
+    }
+
+    /// Returns the prefixes that lost links.
+    pub(super) fn lost_links(&self) -> Vec<LostLinks> {
+        let lost = self.links.iter().enumerate().filter(|(_, links)| links.all_lost > 0);
+        let of = |(via, links): (usize, &PrefixLinks)| LostLinks {
+            prefix: self.prefix_text(via),
+            count: links.all_lost,
+            is_lost: links.lost > 0,
+        };
+        lost.map(of).collect()
     }
 
     /// Returns a prefix as a person writes it.
@@ -329,9 +385,10 @@ impl WorkerPool {
         self.workers.iter_mut().for_each(|worker| worker.last_message = Instant::now());
     }
 
-    /// Gives a job to an idle worker. A confirmation gets a new worker.
+    /// Gives a job to an idle worker. A confirmation gets a new worker, elsewhere in place of an idle one:
+    /// a scheduler may have no place for two.
     pub(super) fn assign(&mut self, job: WorkerJob) -> io::Result<()> {
-        let idle = self.workers.iter_mut().find(|worker| worker.job.is_none() && !worker.starting);
+        let idle = self.workers.iter_mut().find(|worker| worker.is_idle());
         match idle {
             // A worker that has not run any case is as good as a new one.
             Some(worker) if job.confirmation.is_none() || worker.history.is_empty() => {
@@ -339,7 +396,12 @@ impl WorkerPool {
                 worker.begin_job();
                 Ok(())
             }
-            _ => self.start(Some(job)),
+            _ => {
+                if let Some(at) = self.workers.iter().position(|worker| worker.via.is_some() && worker.is_idle()) {
+                    self.dismiss(at);
+                }
+                self.start(Some(job))
+            }
         }
     }
 
@@ -355,6 +417,20 @@ impl WorkerPool {
     /// Returns the number of workers with a job.
     pub(super) fn busy_count(&self) -> usize {
         self.workers.iter().filter(|worker| worker.job.is_some()).count()
+    }
+
+    /// Ends a confirmation whose case has its result. A worker elsewhere is kept for the next job, since its
+    /// end and another start take long.
+    pub(super) fn end_confirmation(&mut self, at: usize) {
+        let worker = &mut self.workers[at];
+        match (&mut worker.job, worker.via) {
+            (Some(job), Some(_)) => {
+                job.confirmation = None;
+                job.cases.clear();
+                job.unfinished.clear();
+            }
+            _ => self.dismiss(at),
+        }
     }
 
     /// Kills a worker.

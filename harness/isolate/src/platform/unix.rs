@@ -25,6 +25,13 @@ pub(crate) fn kill_group(child: &mut Child) {
     }
 }
 
+/// Asks a process and its children to end; it must not have been reaped.
+pub(crate) fn terminate_group(child: &mut Child) {
+    if let Some(group) = pid(child) {
+        _ = kill_process_group(group, Signal::TERM);
+    }
+}
+
 /// Ends this process and its children, whatever a driver is doing.
 pub(crate) fn kill_own_group() -> ! {
     _ = kill_current_process_group(Signal::KILL);
