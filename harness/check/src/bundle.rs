@@ -263,7 +263,8 @@ pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError>
         expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
-    save(README, readme(&manifest, module.version(), result, device).into_bytes());
+    let text = readme(&manifest, module.version(), (result, !contents.output.is_empty()), device);
+    save(README, text.into_bytes());
     let text = json(MANIFEST, serde_json::to_string_pretty(&manifest))?;
     if text.len() as u64 > MAX_MANIFEST {
         let what = format!("it would have {} bytes, more than the {MAX_MANIFEST} that Assay reads", text.len());
@@ -545,7 +546,12 @@ fn expected(contents: &BundleData<'_>) -> String {
     text
 }
 
-fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &DeviceInfo) -> String {
+fn readme(
+    manifest: &Manifest,
+    spirv: Version,
+    (result, has_output): (&CheckResult, bool),
+    device: &DeviceInfo,
+) -> String {
     let mut text = format!(
         "{}: {:?} on {} ({} {})\n{}\n\n",
         manifest.name,
@@ -576,8 +582,7 @@ fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &De
          `assay repro`, and for `spirv-as --preserve-numeric-ids --target-env spv{spirv}` if it knows all names in \
          it.\n\
          The .hex files hold the memory of the bindings before the dispatch, as 32-bit words, little endian. \
-         {}expected.txt\n\
-         lists the values that {} permits afterwards, and the output of the device.\n\n\
+         {}{}\n\n\
          Found by Assay {} with: {}",
         manifest.entry,
         match manifest.addresses.len() {
@@ -586,9 +591,18 @@ fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &De
                 "The\nwords that bundle.json lists under `addresses` hold device addresses: replace them by those of \
                  your buffers.\n",
         },
-        manifest.specification,
+        match has_output {
+            true => format!(
+                "expected.txt\nlists the values that {} permits afterwards, and the output of the device.",
+                manifest.specification
+            ),
+            false =>
+                "The output\nof the device is not known here, so expected.txt lists nothing: the driver ended, or its results \
+                 were checked elsewhere."
+                    .to_owned(),
+        },
         manifest.version,
-        manifest.command.join(" ")
+        shell_words::join(&manifest.command)
     );
     text
 }

@@ -28,7 +28,7 @@ const CODES: [(u8, &str); 7] = [
         "a mistake in the arguments or in an input, such as a `--device` that no device matches, or an output that cannot be written",
     ),
     (NOTHING, "no case matched, or nothing could be checked"),
-    (NO_DEVICE, "no Vulkan device at all, or none that can be opened"),
+    (NO_DEVICE, "no Vulkan device, none that can be opened, or no link through `--via`"),
     (INTERNAL, "a defect of Assay"),
     (INTERRUPTED, "interrupted, whatever failed before; `assay run --resume DIR` continues a run"),
 ];

@@ -315,6 +315,7 @@ fn a_lost_link_costs_no_result_and_is_charged_to_no_case() {
             assert!(fault.permits(case.status, verdict(case)), "{}: {:?} {}", case.name, case.status, reason(case));
         }
         assert!(ended.processes > 2, "{ended:?}");
+        assert!(ended.lost_links[0].count > 1 && ended.lost_links[0].prefix.contains("timeout"), "{ended:?}");
     }
 }
 
