@@ -324,7 +324,8 @@ impl WorkerPool {
         self.all_are_lost()
     }
 
-    /// Tries a prefix that reached no worker after the longest time only; returns true if none is left.
+    /// Postpones the next use of a prefix that reached no worker by the longest time; returns true if no
+    /// prefix is left.
     pub(super) fn give_up_link(&mut self, via: usize) -> bool {
         let links = &mut self.links[via];
         let all_lost = links.all_lost + 1;
