@@ -73,7 +73,7 @@ fn note_lost_links(lost_links: &[LostLinks]) {
     for LostLinks { prefix, count, is_lost } in lost_links {
         let links = if *count == 1 { "link" } else { "links" };
         let end = if *is_lost { " and reaches no worker any more" } else { "" };
-        note(&format!("`{prefix}` lost {count} {links}{end}; other workers ran the cases again"));
+        note(&format!("`{prefix}` lost {count} {links}{end}; no case is charged with that"));
     }
 }
 

@@ -158,7 +158,10 @@ impl WorkerBackend for RunWorker {
     }
 
     fn executor(&self) -> Option<&dyn Executor> {
-        Some(self.device.executor())
+        match &self.device {
+            RunDevice::Here(backend) => Some(backend.executor()),
+            RunDevice::Elsewhere(_) => None,
+        }
     }
 
     fn target(&self) -> Option<&(dyn Target + Sync)> {
