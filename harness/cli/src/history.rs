@@ -93,6 +93,8 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
             }
             let text = if *json {
                 serde_json::to_string_pretty(&courses).code(exit::INTERNAL)? + "\n"
+            } else if courses.is_empty() {
+                format!("{}: none changed\n", counted(known, "case"))
             } else {
                 history::text(&courses)
             };

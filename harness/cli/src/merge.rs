@@ -49,5 +49,9 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     }
     write_run_page(&args.out);
     let (cases, folders) = (counted(merged.cases, "case"), counted(args.folders.len(), "folder"));
-    print(format!("{}: {cases} from {folders}\n", args.out.display()).as_bytes())
+    // A part of another night has the same device and cases, so only its date tells.
+    let begun = || parts.iter().map(|part| part.run.started.as_str());
+    let (first, last) = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
+    let line = format!("{}: {cases} from {folders}, begun from {first} to {last}\n", args.out.display());
+    print(line.as_bytes())
 }

@@ -46,7 +46,28 @@ pub(crate) struct SentRequest {
 
 impl SentRequest {
     pub(crate) fn of(request: &DispatchRequest<'_>) -> SentRequest {
-        let Dispatch { groups, push_constants, bindings, robustness, .. } = request.dispatch;
+        // Every field is named, so that whoever adds one decides here.
+        let Dispatch {
+            groups,
+            push_constants,
+            bindings,
+            robustness,
+            subgroup_size: _,
+            subgroup_sizes: _,
+            layout: _,
+            robust_alignment: _,
+            filtering: _,
+            offsets: _,
+            depth_swizzle_one: _,
+            copies: _,
+            maintenance8: _,
+            tile: _,
+            kernel: _,
+            only: _,
+            atomic_order: _,
+            results: _,
+            benign_races: _,
+        } = request.dispatch;
         SentRequest {
             wgsl: request.wgsl.map(|wgsl| (wgsl.text.to_owned(), wgsl.overrides.to_vec())),
             words: request.words.to_vec(),

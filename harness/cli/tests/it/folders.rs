@@ -116,6 +116,8 @@ fn parts_are_merged_if_they_are_complete_and_do_not_overlap() {
     refused(merge(&[&one, dir.path()], &[]), "no results.jsonl in");
     let output = merge(&[&two, &one], &[]);
     assert_eq!(output.code, 0, "{output:?}");
+    let dates = "4 cases from 2 folders, begun from 2026-11-21T03:00:00Z to 2026-11-21T03:00:00Z\n";
+    assert!(output.stdout.ends_with(dates), "{output:?}");
     assert_eq!(fs::read_to_string(out.join("failures.csv")).unwrap(), "p.f32.c,Fail\n");
     assert!(merge(&[&two, &one], &[]).stderr.contains("already holds results"));
     // The joined folder has a report but cannot be resumed.
@@ -286,6 +288,7 @@ fn a_history_follows_margins() {
     assert!(output.stdout.contains("▄  p.f32.a") && output.stdout.contains("Pass 0.500  a driver 1.0"), "{output:?}");
     assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
     assert_eq!(show(&["p.f64"]).code, 3);
+    assert_eq!(show(&["--changed"]).stdout, "1 case: none changed\n");
     let json: Value = serde_json::from_str(&show(&["--json"]).stdout).unwrap();
     assert_eq!(json[0]["points"][0]["margin"], 0.5);
 }

@@ -14,6 +14,7 @@ mod isolate;
 mod lab;
 mod lists;
 mod native;
+mod night;
 mod output;
 mod push_binary;
 mod run;

@@ -1,6 +1,12 @@
 //! Helpers that run the binary.
 
 pub(crate) mod device;
+#[cfg(unix)]
+pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod slurm_cluster;
+#[cfg(unix)]
+pub(crate) mod ssh_daemon;
 
 use std::process::Command;
 
@@ -32,4 +38,12 @@ pub(crate) fn assay_with(arguments: &[&str], environment: &[(&str, &str)]) -> Ou
 /// Runs `assay` with arguments.
 pub(crate) fn assay(arguments: &[&str]) -> Output {
     assay_with(arguments, &[])
+}
+
+/// Returns the variables of this process that select the driver, as `env` takes them.
+#[cfg(unix)]
+fn driver_variables() -> String {
+    let names = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "MESA_SHADER_CACHE_DISABLE"];
+    let set = names.iter().filter_map(|name| Some(format!("{name}={}", std::env::var(name).ok()?)));
+    set.collect::<Vec<_>>().join(" ")
 }
