@@ -2,10 +2,11 @@
 //! reads.
 
 use crate::options::{BindingSource, ONE_OF, Options};
-use crate::{CheckError, ShaderSource};
+use crate::{CheckError, ImageConfig, ShaderSource};
 use assay_case::Mixture;
 use assay_files::{OwnedFiles, input};
 use assay_oracle::Robustness;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -56,10 +57,8 @@ fn case_text(
     why: &str,
     files: &mut Vec<(String, Vec<u8>)>,
 ) -> Result<Option<String>, CheckError> {
-    // Push constants have contents or values of single ones. Images and samplers come from a case
-    // file only, which already states them.
-    let has_both = options.push.is_some() && !options.push_values.is_empty();
-    if has_both || !options.images.is_empty() || !options.samplers.is_empty() {
+    // Push constants have contents or values of single ones.
+    if options.push.is_some() && !options.push_values.is_empty() {
         return Ok(None);
     }
     let mut text = format!("why = {}\nshader = {}\n", quoted(why), quoted(&files[0].0));
@@ -118,8 +117,20 @@ fn case_text(
     });
     let buffers = options.buffers.iter().map(|(name, buffer)| (name.clone(), quoted(&buffer.to_string())));
     let addresses = options.addresses.iter().map(|word| word.text()).map(|(place, value)| (place, quoted(&value)));
+    let mut images: BTreeMap<String, ImageConfig> =
+        options.images.iter().map(|(name, image)| (name.to_string(), image.clone())).collect();
     for (name, size) in &options.image_sizes {
-        _ = writeln!(text, "\n[image.{}]\nsize = {size:?}", quoted(&name.to_string()));
+        images.entry(name.to_string()).or_default().size = Some(size.clone());
+    }
+    let table = |kind: &str, name: &str, entries: Result<String, toml::ser::Error>| {
+        let entries = entries.map_err(|error| CheckError::option(error.to_string()))?;
+        Ok::<_, CheckError>(format!("\n[{kind}.{}]\n{entries}", quoted(name)))
+    };
+    for (name, image) in &images {
+        text += &table("image", name, toml::to_string(image))?;
+    }
+    for (name, sampler) in &options.samplers {
+        text += &table("sampler", &name.to_string(), toml::to_string(sampler))?;
     }
     let push = options.push_values.iter().map(|(name, value)| (name.clone(), quoted(value)));
     let tables: [(&str, Vec<(String, String)>); 6] = [
@@ -154,7 +165,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CaseFile, CompileOptions};
+    use crate::{CaseFile, CompileOptions, SamplerConfig};
     use assay_exec::SubgroupControl;
 
     #[test]
@@ -166,6 +177,8 @@ mod tests {
         let compile = CompileOptions { specs: specs_of(3), ..CompileOptions::default() };
         let shader = ShaderSource::read_with("a.wgsl", text.as_bytes(), &compile).unwrap();
         let binding = |name: &str| name.parse().unwrap();
+        let picture = ImageConfig { size: Some(vec![9, 9]), swizzle: Some("aaaa".into()), ..ImageConfig::default() };
+        let sampler = SamplerConfig { address: Some(vec!["repeat".into()]), ..SamplerConfig::default() };
         let options = Options {
             groups: Some([2, 1, 1]),
             push_values: vec![("ne[0]".to_owned(), "64".to_owned())],
@@ -175,6 +188,9 @@ mod tests {
                 (binding("0.2.size[0]"), BindingSource::Number("5".to_owned())),
             ],
             elements: vec![(None, 4), (Some(binding("0.0")), 9)],
+            images: vec![(binding("0.3[1]"), picture.clone())],
+            image_sizes: vec![(binding("0.3[1]"), vec![4, 2])],
+            samplers: vec![(binding("0.4"), sampler.clone())],
             seed: 11,
             subgroup_control: SubgroupControl { size: Some(8), full: true },
             benign_races: true,
@@ -194,6 +210,9 @@ mod tests {
         assert!(matches!(&read.inputs[0].1, BindingSource::Index));
         assert!(matches!(&read.inputs[1].1, BindingSource::File(path) if std::fs::read(path).unwrap() == [7; 4]));
         assert!(matches!(&read.inputs[2].1, BindingSource::Number(number) if number == "5"));
+        assert_eq!(read.images[0].0.to_string(), "0.3[1]");
+        assert_eq!(read.images[0].1, ImageConfig { size: Some(vec![4, 2]), ..picture });
+        assert_eq!((read.samplers[0].0.to_string(), &read.samplers[0].1), ("0.4".to_owned(), &sampler));
         let both = Options { push: Some(BindingSource::Index), push_values: vec![("a".into(), "1".into())], ..options };
         assert_eq!(write_case(&folder.path().join("none"), &shader, &both, "").unwrap(), None);
     }

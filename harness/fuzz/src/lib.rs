@@ -111,7 +111,10 @@ impl ProgramId {
         let named = |binding: u32| format!("0.{binding}").parse().expect("a binding");
         let inputs = made.inputs.into_iter().map(|(binding, contents)| (named(binding), contents));
         let elements = made.elements.into_iter().map(|(binding, elements)| (Some(named(binding)), elements));
-        let options = self.options(made.workgroups, inputs.collect(), elements.collect());
+        let mut options = self.options(made.workgroups, inputs.collect(), elements.collect());
+        let images = made.images.into_iter();
+        options.images = images.map(|(name, image)| (format!("0.{name}").parse().expect("a binding"), image)).collect();
+        options.samplers = made.samplers.into_iter().map(|(binding, sampler)| (named(binding), sampler)).collect();
         Program::new(made.text, options)
     }
 

@@ -207,7 +207,8 @@ impl Texel {
             // The bits of a half without sign and with a shorter fraction.
             Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2)), lenient),
             Coding::Uint => ChannelValue::exact(bits),
-            Coding::Sint => ChannelValue::exact(signed.cast_unsigned()),
+            // A set of values keeps their bits, so none may have more than the shader's type.
+            Coding::Sint => ChannelValue::exact(signed.cast_unsigned() & mask(if width == 64 { 64 } else { 32 })),
         }
     }
 
@@ -325,6 +326,9 @@ mod tests {
     fn normalised_channels_convert_both_ways() {
         let rgba = Texel::of(ImageFormat::Rgba8).expect("known");
         assert_eq!(rgba.read(0, 255, false), ChannelValue::exact(0x3f80_0000));
+        let wide = |format: ImageFormat, bits| Texel::of(format).unwrap().read(0, bits, false).bits;
+        assert_eq!(wide(ImageFormat::Rgba8i, 0xfe), 0xffff_fffe);
+        assert_eq!(wide(ImageFormat::R64i, u64::MAX), u64::MAX);
         let fifth = rgba.read(0, 51, false);
         let floats = fifth.value.floats(0, Fmt::F32).expect("a set");
         assert!(fifth.readings_differ && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));

@@ -178,6 +178,8 @@ pub(crate) struct Campaign {
     judged: u64,
     dropped: BTreeMap<String, u64>,
     unsupported: u64,
+    /// Failing programs that the end of the campaign left without their confirmation.
+    unconfirmed: u64,
     elements: u64,
     undetermined: u64,
     seconds: f64,
@@ -195,6 +197,7 @@ impl Campaign {
             judged: 0,
             dropped: BTreeMap::new(),
             unsupported: 0,
+            unconfirmed: 0,
             elements: 0,
             undetermined: 0,
             seconds,
@@ -217,10 +220,11 @@ impl Campaign {
                 return Ok(());
             }
             Status::Undetermined => {
-                // Reasons begin with the program, or end with numbers and places.
+                // Reasons begin with the place in the program, or end with numbers and places.
                 let reason = check.reason.unwrap_or_default();
                 let reason = reason.strip_prefix(&format!("{}.spvasm", check.name)).unwrap_or(&reason);
-                let reason = reason.trim_start().split([':', ',']).next().unwrap_or_default();
+                let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':' || c == ' ');
+                let reason = reason.split(',').next().unwrap_or_default();
                 *self.dropped.entry(reason.to_owned()).or_default() += 1;
                 return Ok(());
             }
@@ -231,7 +235,9 @@ impl Campaign {
         self.undetermined += check.elements_undetermined;
         let shader = shader(&check.name)?;
         self.coverage.add(&shader.source.module);
-        if check.status.is_failure() && !check.partial {
+        if check.status.is_failure() && check.partial {
+            self.unconfirmed += 1;
+        } else if check.status.is_failure() {
             self.groups.entry(FailureSignature::of(&shader, &check)).or_default().push(check);
         }
         Ok(())
@@ -275,6 +281,10 @@ impl Campaign {
             counted(failing as u64, "failing program"),
             counted(self.groups.len() as u64, "group")
         );
+        if self.unconfirmed > 0 {
+            let waiting = counted(self.unconfirmed, "failing program");
+            _ = writeln!(text, "{waiting} without confirmation: --resume runs them again");
+        }
         for (signature, checks) in &self.groups {
             let note = known.get(&signature.to_string()).map(|note| format!(" (known: {note})")).unwrap_or_default();
             _ = writeln!(text, "    {:>6} {signature}{note}", group_digits(checks.len() as u64));

@@ -37,7 +37,13 @@ impl Generator {
             11 if self.features.atomics => self.atomic(),
             12 if whole && self.features.workgroup => self.exchange(),
             13 | 14 if whole && self.features.subgroups => self.subgroup(),
-            _ => self.operation(whole),
+            15..=18 if self.features.images => self.image(whole),
+            _ => {
+                // A compiler evaluates constants by code of its own.
+                self.folds = self.features.folded && self.chance(4);
+                self.operation(whole);
+                self.folds = false;
+            }
         }
     }
 
@@ -245,11 +251,17 @@ impl Generator {
         let visible = self.scope.len();
         self.scope.push(Value { id: counter.clone(), ty: u32.clone(), roundings: 0 });
         self.scope.extend(variables.iter().cloned());
-        let (text, values) = self.apart(|generator| {
+        let (text, (values, first_block)) = self.apart(|generator| {
             generator.start_block(&body);
+            let visible = generator.scope.len();
             for _ in 0..generator.rng.u32(0..=2) {
                 generator.operation(false);
             }
+            if generator.features.subgroups && generator.chance(2) {
+                let turn = Value { id: counter.clone(), ty: u32.clone(), roundings: 0 };
+                generator.agreement(&turn);
+            }
+            let first_block: Vec<Value> = generator.scope[visible..].to_vec();
             // Decided here, because later blocks need not lead to the next iteration.
             let values: Vec<Value> = types
                 .iter()
@@ -271,7 +283,7 @@ impl Generator {
             }
             generator.statements(depth + 1);
             generator.line(&format!("OpBranch {again}"));
-            values
+            (values, first_block)
         });
         self.scope.truncate(visible);
         let control = self.pick(&["None", "None", "Unroll", "DontUnroll"]);
@@ -304,6 +316,11 @@ impl Generator {
         self.start_block(&merge);
         self.push(counter, u32, 0);
         self.scope.extend(variables);
+        if bottom {
+            // The body has run at least once, and its first block dominates what follows.
+            let after = |value: Value| Value { roundings: if value.ty.has_float() { 3 } else { 0 }, ..value };
+            self.scope.extend(first_block.into_iter().map(after));
+        }
     }
 
     /// Adds a function of values and pointers.
@@ -318,6 +335,7 @@ impl Generator {
             .collect();
         let result = self.any_type(true);
         self.result = Some(result.clone());
+        let outer = std::mem::take(&mut self.used);
         let mut text = String::new();
         let mut types = vec![self.type_id(&result)];
         for parameter in &parameters {
@@ -346,7 +364,8 @@ impl Generator {
             "{function} = OpFunction {} {control} {signature}\n{text}{label} = OpLabel\n{body}OpFunctionEnd",
             types[0]
         ));
-        self.functions.push(Function { id: function, parameters, result });
+        let used = std::mem::replace(&mut self.used, outer);
+        self.functions.push(Function { id: function, parameters, result, used });
         self.result = None;
     }
 
@@ -354,7 +373,8 @@ impl Generator {
         let Some(function) = (!self.functions.is_empty()).then(|| self.rng.usize(..self.functions.len())) else {
             return self.operation(false);
         };
-        let Function { id, parameters, result } = self.functions[function].clone();
+        let Function { id, parameters, result, used } = self.functions[function].clone();
+        self.used.extend(used);
         let arguments: Vec<String> = parameters
             .iter()
             .map(|parameter| match parameter.pointer {

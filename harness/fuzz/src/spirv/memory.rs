@@ -5,7 +5,7 @@ use super::{COUNTS, Generator, RECORDS, Value, Variable};
 use std::fmt::Write;
 
 /// Roundings of a float that comes from memory: unknown, so that no condition depends on it.
-const UNKNOWN: u32 = 2;
+pub(super) const UNKNOWN: u32 = 2;
 
 impl Generator {
     /// Adds an access to a variable of the invocation.
@@ -160,6 +160,25 @@ impl Generator {
         self.push(id, ty, value.roundings);
     }
 
+    /// Adds an operation of a subgroup whose result is decided: all invocations that execute it have the same value.
+    pub(super) fn agreement(&mut self, uniform: &Value) {
+        let scope = self.module.constant_u32(3);
+        self.module.capability("GroupNonUniform");
+        let (opcode, operation) = self.pick(&[
+            ("OpGroupNonUniformBroadcastFirst", ""),
+            ("OpGroupNonUniformUMax", "Reduce "),
+            ("OpGroupNonUniformUMin", "InclusiveScan "),
+            ("OpGroupNonUniformBitwiseOr", "Reduce "),
+        ]);
+        self.module.capability(if operation.is_empty() {
+            "GroupNonUniformBallot"
+        } else {
+            "GroupNonUniformArithmetic"
+        });
+        let id = self.op(&uniform.ty, opcode, format!("{scope} {operation}{}", uniform.id));
+        self.push(id, uniform.ty.clone(), 0);
+    }
+
     /// Adds an operation of a subgroup. Its result depends on the layout of the subgroup, so it is
     /// only stored.
     pub(super) fn subgroup(&mut self) {
@@ -226,6 +245,31 @@ impl Generator {
             }
         };
         self.results.push(Value { id, ty, roundings });
+    }
+
+    /// Declares push constants, and loads some of them.
+    pub(super) fn read_push_constants(&mut self) {
+        let mut scalars = vec![U32, super::types::I32];
+        if self.features.floats {
+            scalars.push(Scalar::Float(32));
+        }
+        let (mut members, mut offset, mut types) = (Vec::new(), 0, Vec::new());
+        for _ in 0..self.rng.u32(1..=6) {
+            let count = self.count();
+            let ty = self.pick(&scalars).times(count);
+            offset = u32::next_multiple_of(offset, 4 * count.next_power_of_two());
+            members.push((self.type_id(&ty), offset));
+            offset += 4 * count;
+            types.push(ty);
+        }
+        let block = self.module.block(&members, "Block");
+        let variable = self.module.variable("PushConstant", &block);
+        for (index, ty) in types.into_iter().enumerate() {
+            let (to, index) = (self.type_id(&ty), self.module.constant_u32(index as u32));
+            let (pointer, id) = (self.module.pointer("PushConstant", &to), self.module.label());
+            self.line(&format!("{id} = OpAccessChain {pointer} {variable} {index}"));
+            self.load(&id, &ty);
+        }
     }
 
     /// Declares a buffer of a structure with explicit layout, and loads parts of it.

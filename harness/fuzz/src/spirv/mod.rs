@@ -7,15 +7,16 @@
 //! that depends on the rounding of a float is only stored ([`Generator::results`]).
 
 mod control;
+mod images;
 mod memory;
 mod operations;
 mod types;
 mod values;
 
-use assay_check::BindingSource;
+use assay_check::{BindingSource, ImageConfig, SamplerConfig};
 use assay_suite::module_builder::ModuleBuilder;
 use fastrand::Rng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use types::{Scalar, Type, U32};
 
@@ -29,6 +30,10 @@ pub(crate) struct GeneratedModule {
     pub(crate) inputs: Vec<(u32, BindingSource)>,
     /// Lengths of run-time arrays, by binding.
     pub(crate) elements: Vec<(u32, u64)>,
+    /// Images by binding, or by descriptor of an array (`20[1]`).
+    pub(crate) images: Vec<(String, ImageConfig)>,
+    /// Samplers by binding.
+    pub(crate) samplers: Vec<(u32, SamplerConfig)>,
 }
 
 /// A value in scope.
@@ -54,6 +59,8 @@ struct Function {
     id: String,
     parameters: Vec<Parameter>,
     result: Type,
+    /// Bindings of the images and samplers that it and the functions that it calls use.
+    used: BTreeSet<u32>,
 }
 
 /// A parameter of a function: a value, or a pointer to a variable in this storage class.
@@ -80,6 +87,9 @@ struct Features {
     workgroup: bool,
     atomics: bool,
     subgroups: bool,
+    images: bool,
+    /// Inputs in push constants.
+    push: bool,
     specialisation: bool,
     no_contraction: bool,
     /// Operands outside the domain of instructions.
@@ -90,6 +100,8 @@ struct Features {
     reordered: bool,
     /// One loop with many iterations.
     long_loop: bool,
+    /// Instructions whose operands are all constants.
+    folded: bool,
 }
 
 impl Features {
@@ -103,7 +115,7 @@ impl Features {
         }
         let mut real_widths = vec![32];
         for width in [64, 16] {
-            if one_in(6) {
+            if one_in(4) {
                 real_widths.push(width);
             }
         }
@@ -121,13 +133,16 @@ impl Features {
             layout: one_in(4),
             workgroup: one_in(4),
             atomics: one_in(4),
-            subgroups: one_in(8),
+            subgroups: one_in(5),
+            images: one_in(4),
+            push: one_in(4),
             specialisation: one_in(4),
             no_contraction: one_in(4),
             unshaped: one_in(16),
             new: one_in(3),
             reordered: one_in(3),
             long_loop: one_in(50),
+            folded: one_in(3),
         }
     }
 }
@@ -162,6 +177,15 @@ struct Generator {
     counts: Option<String>,
     /// Result type of the current function; `None` in the entry point.
     result: Option<Type>,
+    pictures: Vec<images::Picture>,
+    canvas: Option<images::Canvas>,
+    /// Images by binding, with the names of their descriptors, and samplers by binding.
+    images: Vec<(u32, String, ImageConfig)>,
+    samplers: Vec<(u32, SamplerConfig)>,
+    /// Bindings of the images and samplers that the current function uses.
+    used: BTreeSet<u32>,
+    /// Set while all operands are to be constants.
+    folds: bool,
 }
 
 /// Number of input values of each type for an invocation.
@@ -226,10 +250,20 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
         local_index: String::new(),
         counts: None,
         result: None,
+        pictures: Vec::new(),
+        canvas: None,
+        images: Vec::new(),
+        samplers: Vec::new(),
+        used: BTreeSet::new(),
+        folds: false,
     };
+    let invocations = generator.local * workgroups.iter().product::<u32>();
+    if generator.features.images {
+        generator.declare_images(invocations);
+    }
     let outputs = generator.main();
     let preserved = generator.modes();
-    let invocations = u64::from(generator.local * workgroups.iter().product::<u32>());
+    let invocations = u64::from(invocations);
     let mut elements: Vec<(u32, u64)> =
         outputs.iter().map(|(binding, count)| (*binding, count * invocations)).collect();
     let mut inputs = Vec::new();
@@ -251,7 +285,11 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
     if generator.features.layout {
         inputs.push((RECORDS, generated(generator.pick(&["usual", "index"]))));
     }
-    GeneratedModule { text: generator.module.finish(), workgroups, inputs, elements }
+    let Generator { module, images, mut samplers, used, .. } = generator;
+    let images = images.into_iter().filter(|(binding, ..)| used.contains(binding));
+    let images = images.map(|(_, name, image)| (name, image)).collect();
+    samplers.retain(|(binding, _)| used.contains(binding));
+    GeneratedModule { text: module.finish(), workgroups, inputs, elements, images, samplers }
 }
 
 fn generated(text: &str) -> BindingSource {
@@ -269,6 +307,9 @@ fn float_bytes(rng: &mut Rng, width: u32, special: bool, nonfinite: bool) -> Vec
     let highest = (1_u64 << (width - 1 - mantissa)) - 1;
     let fraction = (1_u64 << mantissa) - 1;
     let any = rng.u64(..);
+    if special && width > 16 && rng.u32(..6) == 0 {
+        return beside_narrower(rng, width);
+    }
     let exponent = match rng.u32(..if special { 12 } else { 4 }) {
         // Moderate numbers, more often than the others.
         0..=4 => bias - 4 + rng.u64(..8),
@@ -287,6 +328,19 @@ fn float_bytes(rng: &mut Rng, width: u32, special: bool, nonfinite: bool) -> Vec
         _ => any & fraction,
     };
     let bits = u64::from(rng.bool()) << (width - 1) | exponent << mantissa | fraction;
+    bits.to_le_bytes()[..width as usize / 8].to_vec()
+}
+
+/// Returns the bytes of a float next to a number of a narrower format, or next to the middle between two of them, where a
+/// conversion to that format must round in one direction.
+fn beside_narrower(rng: &mut Rng, width: u32) -> Vec<u8> {
+    let (mantissa, bias) = if width == 64 { (52, 1023) } else { (23, 127) };
+    let bits = if width == 64 && rng.bool() { 23 } else { 10 };
+    // From the denormals of a half to its largest numbers; those of a single are as good as any.
+    let exponent = bias - 25 + rng.u64(..42);
+    let middle = (rng.u64(..1 << (bits + 1)) << (mantissa - bits - 1)) as i64;
+    let near = (exponent << mantissa) as i64 + middle + i64::from(rng.i8(-2..=2));
+    let bits = u64::from(rng.bool()) << (width - 1) | near.cast_unsigned();
     bits.to_le_bytes()[..width as usize / 8].to_vec()
 }
 
@@ -317,7 +371,7 @@ impl Generator {
     fn modes(&mut self) -> Vec<u32> {
         let (mut modes, mut preserved): (Vec<String>, Vec<u32>) = Default::default();
         for width in self.features.real_widths.clone() {
-            for (mode, one_in) in [("SignedZeroInfNanPreserve", 5), ("RoundingModeRTE", 10), ("DenormPreserve", 40)] {
+            for (mode, one_in) in [("SignedZeroInfNanPreserve", 4), ("RoundingModeRTE", 6), ("DenormPreserve", 40)] {
                 if self.features.floats && self.chance(one_in) {
                     self.module.capability(mode);
                     preserved.extend((mode == "SignedZeroInfNanPreserve").then_some(width));
@@ -396,6 +450,9 @@ impl Generator {
         self.push(index, u32, 0);
         if self.features.layout {
             self.read_records();
+        }
+        if self.features.push {
+            self.read_push_constants();
         }
     }
 

@@ -331,7 +331,8 @@ impl Generator {
             14 => return self.geometry(scalar),
             _ => {
                 let count = ty.components().map_or(1, |(_, count)| count);
-                let exponent = self.signed_between(count, -8, 8);
+                let width = if self.chance(4) { self.pick(&self.features.ints.clone()) } else { 32 };
+                let exponent = self.signed_between(width, count, -8, 8);
                 let (operands, roundings) = self.operands::<1>(&ty);
                 (self.extended(&ty, "Ldexp", format!("{operands} {exponent}")), roundings + 1)
             }

@@ -210,20 +210,20 @@ impl Generator {
 
     fn type_of_depth(&mut self, booleans: bool, depth: u32) -> Type {
         let composites = self.features.composites && depth > 0;
-        match self.rng.u32(..10) {
-            0 if self.features.matrices => {
+        match self.rng.u32(..12) {
+            0 | 1 if self.features.matrices => {
                 let width = self.pick(&self.features.real_widths.clone());
                 Type::Matrix { width, columns: self.rng.u32(2..=4), rows: self.rng.u32(2..=4) }
             }
-            1 if composites => {
+            2 if composites => {
                 let count = self.pick(&[2, 3, 4]);
                 Type::Array(Rc::new(self.type_of_depth(booleans, depth - 1)), count)
             }
-            2 if composites => {
+            3 if composites => {
                 let members = self.rng.usize(1..=3);
                 Type::Struct((0..members).map(|_| self.type_of_depth(booleans, depth - 1)).collect())
             }
-            3 if booleans => Scalar::Bool.times(self.count()),
+            4 if booleans => Scalar::Bool.times(self.count()),
             _ => self.number().times(self.count()),
         }
     }

@@ -1,6 +1,6 @@
 //! Values in scope, constants, and operands.
 
-use super::types::{I32, Scalar, Type, U32};
+use super::types::{Scalar, Type, U32};
 use super::{Generator, Value};
 
 /// Largest number of roundings in a row on the way to a value that becomes an operand again.
@@ -36,6 +36,9 @@ impl Generator {
     }
 
     fn operand_that(&mut self, ty: &Type, is: &dyn Fn(&Value) -> bool) -> Value {
+        if self.folds {
+            return Value { id: self.plain_constant(ty), ty: ty.clone(), roundings: 0 };
+        }
         let fits = |value: &&Value| value.ty == *ty && value.roundings < MAX_ROUNDINGS && is(value);
         let fitting: Vec<Value> = self.scope.iter().filter(fits).cloned().collect();
         if !fitting.is_empty() && !self.chance(4) {
@@ -187,9 +190,9 @@ impl Generator {
         }
     }
 
-    /// Returns a 32-bit signed operand between these bounds.
-    pub(super) fn signed_between(&mut self, ty_count: u32, lo: i32, hi: i32) -> String {
-        let ty = I32.times(ty_count);
+    /// Returns a signed operand between these bounds.
+    pub(super) fn signed_between(&mut self, width: u32, ty_count: u32, lo: i32, hi: i32) -> String {
+        let ty = Scalar::Int { width, signed: true }.times(ty_count);
         let any = self.operand(&ty).id;
         let (lo, hi) = (self.literal(&ty, &lo.to_string()), self.literal(&ty, &hi.to_string()));
         self.extended(&ty, "SClamp", format!("{any} {lo} {hi}"))

@@ -93,15 +93,16 @@ fn a_planted_device_error_is_found_grouped_and_reduced() {
         }
     });
     let (mut failing, mut groups) = (0, BTreeSet::new());
-    for (id, program) in programs(2, 200) {
-        if failing == 4 {
+    for (id, program) in programs(2, 800) {
+        if failing == 3 {
             break;
         }
         let shader = source(id, &program);
         let Ok(check) = Check::new(&shader, &program.options) else { continue };
         let mut result = check.run(&target).expect("it is defined");
-        // Traces of long programs take long.
-        if result.status != Status::Fail || result.instructions > 20_000 {
+        // Traces of long programs take long. Instrumentation has the instruction, too, and fails with it.
+        let has_xor = shader.source.module.instructions().any(|instruction| instruction.op == Some(Op::BitwiseXor));
+        if result.status != Status::Fail || result.instructions > 20_000 || !has_xor {
             continue;
         }
         check.explain(&mut result, &target, false);
@@ -117,5 +118,5 @@ fn a_planted_device_error_is_found_grouped_and_reduced() {
         }
         groups.insert(signature.subject.split(' ').nth(1).map(str::to_owned));
     }
-    assert!(failing == 4 && groups.len() < failing, "{failing} {groups:?}");
+    assert!(failing == 3 && groups.len() < failing, "{failing} {groups:?}");
 }

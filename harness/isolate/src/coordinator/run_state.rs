@@ -57,6 +57,24 @@ pub(super) struct RunState<'a> {
     /// Number of consecutive workers that ended between cases.
     caseless_ends: u32,
     stopping_since: Option<Instant>,
+    began: Instant,
+    /// Number of cases that have ended, without those of confirmations.
+    ended: usize,
+}
+
+/// Time in which a worker should finish an order: a confirmation waits for the end of one.
+const ORDER_TIME: Duration = Duration::from_secs(10);
+
+/// Number of cases in the first orders.
+const FIRST_ORDER: usize = 32;
+
+/// Returns the number of cases that a worker ends in [`ORDER_TIME`], if so many have ended so far.
+fn paced(ended: usize, elapsed: Duration, workers: usize) -> usize {
+    if ended == 0 {
+        return FIRST_ORDER;
+    }
+    let each = elapsed.as_secs_f64() * workers as f64 / ended as f64;
+    ((ORDER_TIME.as_secs_f64() / each) as usize).max(1)
 }
 
 impl<'a> RunState<'a> {
@@ -84,6 +102,8 @@ impl<'a> RunState<'a> {
             next_start: None,
             caseless_ends: 0,
             stopping_since: None,
+            began: Instant::now(),
+            ended: 0,
         }
     }
 
@@ -140,7 +160,8 @@ impl<'a> RunState<'a> {
                 None if self.todo.is_empty() => return Ok(()),
                 None => {
                     let share = self.todo.len().div_ceil(2 * workers).max(1);
-                    let size = self.settings.batch.max(1).min(if workers > 1 { share } else { usize::MAX });
+                    let size = paced(self.ended, self.began.elapsed(), workers).min(self.settings.batch.max(1));
+                    let size = size.min(if workers > 1 { share } else { usize::MAX });
                     (self.todo.drain(..size.min(self.todo.len())).collect(), None, None)
                 }
             };
@@ -296,6 +317,7 @@ impl<'a> RunState<'a> {
             }
             return Ok(());
         }
+        self.ended += 1;
         if self.stopping_since.is_some() {
             if status.is_failure() && self.settings.confirm {
                 event.set_partial();
@@ -411,5 +433,21 @@ impl<'a> RunState<'a> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_short_where_cases_are_long() {
+        let second = Duration::from_secs(1);
+        assert_eq!(paced(0, second, 1), FIRST_ORDER);
+        assert_eq!(paced(200, second, 1), 2000);
+        assert_eq!(paced(100, 100 * second, 2), 5);
+        // A case of a minute is an order of its own.
+        assert_eq!(paced(1, 60 * second, 1), 1);
+        assert!(paced(1, Duration::ZERO, 1) > 1000);
     }
 }

@@ -270,8 +270,7 @@ impl<'a> Run<'a> {
                         (AbstractValue::Unknown(*cause), 0)
                     }
                 };
-                let width = self.program.kinds[(dst + i) as usize].width();
-                self.columns[(dst + i) as usize].set(l, bits & mask(width), value);
+                self.columns[(dst + i) as usize].set(l, bits, value);
             }
         }
     }
