@@ -6,12 +6,15 @@
 //! * [`FailureSignature`]: what failures of one cause have in common.
 //! * [`Coverage`]: combinations of instructions, types and modes that programs have reached.
 //!
+//! One program in ten is a mutant of a shader of the compute suite; the others are made from nothing.
+//!
 //! Programs avoid undefined behaviour and results that depend on the order of invocations. Each one
 //! uses a random subset of the features, because programs with few features show more defects than
 //! programs with all of them (Groce et al., "Swarm Testing", ISSTA 2012).
 
 mod cause;
 mod coverage;
+mod mutation;
 mod spirv;
 mod wgsl;
 
@@ -102,7 +105,13 @@ impl ProgramId {
     /// Returns the program with its inputs. Equal ids give equal programs on every machine.
     pub fn program(self) -> Program {
         let mut rng = Rng::with_seed(mixed(mixed(self.seed) ^ self.index));
-        if rng.u32(..5) == 0 {
+        let kind = rng.u32(..10);
+        if kind == 9 {
+            let mutant = mutation::mutant(&mut rng);
+            let seed = mixed(self.seed ^ mixed(self.index));
+            return Program { options: Options { seed, ..mutant.options }, ..mutant };
+        }
+        if kind < 2 {
             let reals = ("0.2".parse().expect("a binding"), "-8..8".parse().expect("a range"));
             let text = wgsl::shader(rng);
             return Program::from_text(&text, "wgsl", self.options([2, 1, 1], vec![reals], Vec::new()));

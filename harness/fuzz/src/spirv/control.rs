@@ -221,8 +221,9 @@ impl Generator {
     /// Adds a loop with a counter and a web of phis.
     fn repetition(&mut self, depth: u32) {
         let u32 = Type::Scalar(U32);
+        let is_long = self.features.long_loop && depth == 0;
         let turns = match self.rng.u32(..4) {
-            _ if self.features.long_loop && depth == 0 => {
+            _ if is_long => {
                 self.features.long_loop = false;
                 let turns = self.rng.u32(1 << 12..1 << 17);
                 self.module.constant_u32(turns)
@@ -286,7 +287,8 @@ impl Generator {
             (values, first_block)
         });
         self.scope.truncate(visible);
-        let control = self.pick(&["None", "None", "Unroll", "DontUnroll"]);
+        // A driver that unrolls so many turns as it is told takes all memory.
+        let control = if is_long { "None" } else { self.pick(&["None", "None", "Unroll", "DontUnroll"]) };
         self.line(&format!("OpBranch {header}"));
         self.start_block(&header);
         let u32_id = self.module.u32();
