@@ -1,8 +1,8 @@
 //! Runs with workers elsewhere while everything that takes part is killed in turn: no result is lost, none differs from
 //! that of a local run, and no case is charged with what was killed.
 //!
-//! Usual runs take some cases and kill each once. `ASSAY_FULL=1` takes all cases and kills each ten times, which needs an
-//! hour with `--cargo-profile release`.
+//! Usual runs take some cases and kill each once. `ASSAY_FULL=1` takes all cases and kills each ten times, which needs half
+//! an hour with `--cargo-profile release`.
 //!
 //! Skipped without a device, and without sshd or Slurm.
 
