@@ -138,11 +138,16 @@ impl Check<'_> {
         outcome: &Outcome,
         found: &Comparison,
     ) -> Option<Result<ObservedRound, Unobserved>> {
-        if found.failing > 0 || found.undetermined_count() == 0 {
+        // A selection by what depends on the layout permits both of its values, and is not undetermined.
+        let is_decided = found.undetermined_count() == 0;
+        if found.failing > 0 || is_decided && !(self.records_layout() && outcome.depends_on_layout()) {
             return None;
         }
         let choices = ObservedChoices::of(outcome, self.records_layout())?;
         let replayed = self.replay(round, target, (choices, self.safe_robustness(outcome).0));
+        if is_decided && replayed.is_err() {
+            return None;
+        }
         // An access outside of a buffer may have damaged the records.
         let doubts = match &replayed {
             Ok(replayed) if replayed.found.failing > 0 => {

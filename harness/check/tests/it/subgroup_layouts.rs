@@ -51,6 +51,13 @@ const APPEND: &str = "
     if subgroupBroadcastFirst(id.x) == id.x { data[atomicAdd(&count, 1u)] = sum; }
 }";
 
+/// Selects by a vote: while the layout is unknown, both values are permitted, and nothing is undetermined.
+const VOTES: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u) {
+    data[id.x] = select(7u, 9u, subgroupAll(data[id.x] % 9u < 8u));
+}";
+
 fn options() -> Options {
     Options { rounds: 1, groups: Some([2, 1, 1]), ..Options::default() }
 }
@@ -93,6 +100,7 @@ fn planted_errors_in_layout_dependent_results_are_found() {
         (BALLOTS, "off-by-one@OpGroupNonUniformBallot"),
         (SHUFFLES, "off-by-one@OpGroupNonUniformShuffleXor"),
         (APPEND, "lost-atomic"),
+        (VOTES, "negation@OpGroupNonUniformAll"),
     ] {
         let shader = wgsl(text);
         let check = Check::new(&shader, &options_of(text)).unwrap();
