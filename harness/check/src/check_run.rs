@@ -467,11 +467,14 @@ impl<'a> CheckRun<'a> {
                 return Err(self.skip_undefined_layout(round.number, round.dispatch.subgroup_size, &first));
             }
             Some(Err(Unobserved::UndefinedInOrder(fault))) => _ = self.undefined_in_order.get_or_insert(fault),
-            Some(Err(Unobserved::Failed { choices, why })) => self.result.notes.push(format!(
-                "round {}: results that depend on {} were not checked: {why}",
-                round.number,
-                choices.named()
-            )),
+            Some(Err(Unobserved::Failed { choices, why })) => {
+                let how = match round.found.undetermined_count() {
+                    0 => "compared only with what any such choice permits",
+                    _ => "not checked",
+                };
+                let depend = format!("results that depend on {} were {how}", choices.named());
+                self.result.notes.push(format!("round {}: {depend}: {why}", round.number));
+            }
         }
         Ok(())
     }

@@ -665,7 +665,7 @@ impl Job<'_> {
             }
             ran => ran.map_err(|error| format!("cannot run {}: {error}", compiler.program))?,
         };
-        if !ran.success {
+        if !ran.success() {
             return Err(rejection(compiler.program, &self.with_own_names(&ran.text(), &copy), self.name));
         }
         let bytes = input::read(&output, input::MAX_SHADER_BYTES);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ const MAX_OUTPUT_BYTES: u64 = 256 << 20;
 /// Output of a program that ended.
 #[derive(Debug)]
 pub struct ToolOutput {
-    /// True if the exit code is 0.
-    pub success: bool,
+    /// Exit code, or the signal that ended it.
+    pub status: ExitStatus,
     /// Bytes written to standard output.
     pub stdout: Vec<u8>,
     /// Bytes written to standard error.
@@ -24,10 +24,17 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
-    /// Returns standard error followed by standard output, as text.
+    /// Returns true if the program ended with exit code 0.
+    pub fn success(&self) -> bool {
+        self.status.success()
+    }
+
+    /// Returns standard error followed by standard output, as text; how the program failed if both are
+    /// empty.
     pub fn text(&self) -> String {
         let [stderr, stdout] = [&self.stderr, &self.stdout].map(|bytes| String::from_utf8_lossy(bytes));
-        format!("{}\n{}", stderr.trim(), stdout.trim()).trim().to_owned()
+        let text = format!("{}\n{}", stderr.trim(), stdout.trim()).trim().to_owned();
+        if text.is_empty() && !self.success() { format!("it ended with {}", self.status) } else { text }
     }
 }
 
@@ -71,7 +78,7 @@ pub fn run_tool(
     let joined = |thread: thread::JoinHandle<io::Result<Vec<u8>>>| {
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that reads the output panicked")))
     };
-    Ok(ToolOutput { success: status.success(), stdout: joined(stdout)?, stderr: joined(stderr)? })
+    Ok(ToolOutput { status, stdout: joined(stdout)?, stderr: joined(stderr)? })
 }
 
 /// Reads a stream in a thread.

@@ -19,8 +19,8 @@ use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::{AtomicOrder, Dispatch, Outcome, Place, Robustness, Slot};
 use assay_precision::Specification;
-use assay_spirv::module::InstructionIndex;
-use std::collections::BTreeMap;
+use assay_spirv::module::{Instruction, InstructionIndex};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A round interpreted under the observed choices of the device.
@@ -129,8 +129,8 @@ impl Check<'_> {
         self.layout.is_none() && self.kernel.is_none() && self.setup.rules == Specification::Vulkan
     }
 
-    /// Checks a round under the observed choices of the device, if nothing in it failed and some
-    /// elements depend on these choices. Returns `None` if this decides no more elements.
+    /// Checks a round under the observed choices of the device, if nothing in it failed and its outcome
+    /// depends on these choices. Returns `None` if this decides no more elements and finds no failure.
     pub(crate) fn under_observed_choices(
         &self,
         round: u32,
@@ -138,16 +138,17 @@ impl Check<'_> {
         outcome: &Outcome,
         found: &Comparison,
     ) -> Option<Result<ObservedRound, Unobserved>> {
-        // A selection by what depends on the layout permits both of its values, and is not undetermined.
-        let is_decided = found.undetermined_count() == 0;
-        if found.failing > 0 || is_decided && !(self.records_layout() && outcome.depends_on_layout()) {
+        if found.failing > 0 {
             return None;
         }
         let choices = ObservedChoices::of(outcome, self.records_layout())?;
-        let replayed = self.replay(round, target, (choices, self.safe_robustness(outcome).0));
-        if is_decided && replayed.is_err() {
+        // A selection by a value that depends on a choice permits both of its results: nothing is undetermined, and
+        // a wrong result is permitted. Such a value of an atomic is its result.
+        let is_decided = found.undetermined_count() == 0;
+        if is_decided && choices == ObservedChoices::AtomicOrder && !self.uses_atomic_results() {
             return None;
         }
+        let replayed = self.replay(round, target, (choices, self.safe_robustness(outcome).0));
         // An access outside of a buffer may have damaged the records.
         let doubts = match &replayed {
             Ok(replayed) if replayed.found.failing > 0 => {
@@ -168,6 +169,17 @@ impl Check<'_> {
             replayed.found.failing > 0 || replayed.found.undetermined_count() < found.undetermined_count()
         };
         Some(replayed).filter(|replayed| replayed.as_ref().map_or(true, more))
+    }
+
+    /// Returns true if some instruction uses the result of an atomic.
+    fn uses_atomic_results(&self) -> bool {
+        let module = &self.shader.source.module;
+        let functions = || module.functions().iter().flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let is_atomic = |one: &Instruction<'_>| one.op.is_some_and(|op| op.name().starts_with("OpAtomic"));
+        let results: BTreeSet<u32> = functions().filter(is_atomic).filter_map(|one| one.result()).collect();
+        let mut is_used = false;
+        functions().for_each(|one| module.uses(one, |id| is_used |= results.contains(&id)));
+        is_used
     }
 
     /// Runs the variant and checks it under its own choices.

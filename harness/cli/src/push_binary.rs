@@ -72,7 +72,7 @@ impl Machine<'_> {
         if String::from_utf8_lossy(&found.stdout).split_whitespace().next() == Some(digest) {
             return Ok(());
         }
-        let exists = found.success || self.run(&["test", "-e", to], Vec::new(), COMMAND_TIME)?.success;
+        let exists = found.success() || self.run(&["test", "-e", to], Vec::new(), COMMAND_TIME)?.success();
         if exists && !self.version(to)?.starts_with(VERSION_PREFIX) {
             anyhow::bail!(
                 "`{prefix}`: {to} is no binary of Assay, and is not replaced; choose another path with --via-binary"
@@ -108,7 +108,7 @@ impl Machine<'_> {
     /// Returns the line that a binary there prints for `--version`, or else its error.
     fn version(&self, binary: &str) -> anyhow::Result<String> {
         let ran = self.run(&[binary, "--version"], Vec::new(), COMMAND_TIME)?;
-        let said = if ran.success { String::from_utf8_lossy(&ran.stdout).into_owned() } else { ran.text() };
+        let said = if ran.success() { String::from_utf8_lossy(&ran.stdout).into_owned() } else { ran.text() };
         Ok(said.trim().lines().next().unwrap_or_default().to_owned())
     }
 
@@ -116,7 +116,7 @@ impl Machine<'_> {
         let ran = self.run(words, input, limit)?;
         let Machine { prefix, to } = self;
         anyhow::ensure!(
-            ran.success,
+            ran.success(),
             "`{prefix} {}` failed, so nothing was copied to {to}: {}",
             words.join(" "),
             ran.text()

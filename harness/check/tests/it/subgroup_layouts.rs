@@ -58,14 +58,22 @@ const VOTES: &str = "
     data[id.x] = select(7u, 9u, subgroupAll(data[id.x] % 9u < 8u));
 }";
 
+/// Selects by the result of an atomic: while its order is unknown, both values are permitted, and nothing is undetermined.
+const TICKETS: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u) {
+    data[id.x] = select(7u, 9u, atomicAdd(&count, 1u) < 5u);
+}";
+
 fn options() -> Options {
     Options { rounds: 1, groups: Some([2, 1, 1]), ..Options::default() }
 }
 
-/// As [`options`], with a count of zero for [`APPEND`].
+/// As [`options`], with a count of zero for [`APPEND`] and [`TICKETS`].
 fn options_of(text: &str) -> Options {
     let zeros = ("count".parse().unwrap(), "zeros".parse().unwrap());
-    Options { inputs: if text == APPEND { vec![zeros] } else { Vec::new() }, ..options() }
+    Options { inputs: if [APPEND, TICKETS].contains(&text) { vec![zeros] } else { Vec::new() }, ..options() }
 }
 
 #[test]
@@ -101,6 +109,7 @@ fn planted_errors_in_layout_dependent_results_are_found() {
         (SHUFFLES, "off-by-one@OpGroupNonUniformShuffleXor"),
         (APPEND, "lost-atomic"),
         (VOTES, "negation@OpGroupNonUniformAll"),
+        (TICKETS, "negation@OpULessThan"),
     ] {
         let shader = wgsl(text);
         let check = Check::new(&shader, &options_of(text)).unwrap();

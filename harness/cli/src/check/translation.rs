@@ -69,8 +69,8 @@ fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let ran = run_tool("spirv-opt", &["-O", "-", "-o", "-"], bytes, OPTIMIZER_TIME)
         .map_err(|error| failed(error.to_string()))?;
-    if !ran.success {
-        return Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()));
+    if !ran.success() {
+        return Err(failed(ran.text()));
     }
     Ok(ran.stdout)
 }
