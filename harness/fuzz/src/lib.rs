@@ -21,7 +21,7 @@ mod wgsl;
 pub use cause::FailureSignature;
 pub use coverage::Coverage;
 
-use assay_check::{BindingName, BindingSource, Options, ShaderSource};
+use assay_check::{AddressWord, BindingName, BindingSource, Options, ShaderSource, robustness};
 use assay_suite::{Case, Program};
 use fastrand::Rng;
 use std::fmt;
@@ -124,6 +124,12 @@ impl ProgramId {
         let images = made.images.into_iter();
         options.images = images.map(|(name, image)| (format!("0.{name}").parse().expect("a binding"), image)).collect();
         options.samplers = made.samplers.into_iter().map(|(binding, sampler)| (named(binding), sampler)).collect();
+        options.robustness = made.is_robust.then(|| robustness("access").expect("a level"));
+        for spirv::AddressedInput { name, shape, word } in made.addressed {
+            options.buffers.push((name.to_owned(), shape.parse().expect("a shape")));
+            options.addresses.push(AddressWord::parse(&word, name).expect("an address"));
+            options.inputs.push((name.parse().expect("a name"), "usual".parse().expect("contents")));
+        }
         Program::new(made.text, options)
     }
 

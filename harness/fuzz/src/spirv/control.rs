@@ -35,6 +35,8 @@ impl Generator {
             5 | 6 if self.features.functions => self.call(),
             7..=10 if self.features.variables => self.memory(),
             11 if self.features.atomics => self.atomic(),
+            11 if self.features.wild => self.wild_atomic(),
+            12 if self.features.addresses && self.result.is_none() => self.reach(),
             12 if whole && self.features.workgroup => self.exchange(),
             13 | 14 if whole && self.features.subgroups => self.subgroup(),
             15..=18 if self.features.images => self.image(whole),
@@ -55,7 +57,7 @@ impl Generator {
     }
 
     /// Starts a block.
-    fn start_block(&mut self, label: &str) {
+    pub(super) fn start_block(&mut self, label: &str) {
         self.line(&format!("{label} = OpLabel"));
         label.clone_into(&mut self.block);
     }

@@ -124,7 +124,7 @@ impl Generator {
         let dim = self.pick(&[Dim::One, Dim::Two, Dim::Two, Dim::Two, Dim::Three, Dim::Cube]);
         let arrayed = matches!(dim, Dim::One | Dim::Two) && self.chance(3);
         let scalar = self.pick(&[Scalar::Float(32), Scalar::Float(32), U32, I32]);
-        let is_depth = matches!(dim, Dim::Two | Dim::Cube) && scalar == Scalar::Float(32) && self.chance(3);
+        let is_depth = matches!(dim, Dim::Two | Dim::Cube) && scalar == Scalar::Float(32) && self.chance(2);
         let descriptors = (!is_depth && self.chance(4)).then(|| self.rng.u32(2..=4));
         if dim == Dim::One {
             self.module.capability("Sampled1D");
@@ -141,7 +141,7 @@ impl Generator {
         let levels = self.rng.u32(1..=4);
         let layers = if arrayed { self.rng.u32(2..=4) } else { 1 };
         let swizzle =
-            self.chance(3).then(|| (0..4).map(|_| self.pick(&['r', 'g', 'b', 'a', 'a', '0', '1'])).collect::<String>());
+            self.chance(2).then(|| (0..4).map(|_| self.pick(&['r', 'g', 'b', 'a', 'a', '0', '1'])).collect::<String>());
         let mut smallest = vec![u32::MAX; dim.axes()];
         for element in 0..descriptors.unwrap_or(1) {
             let mut size: Vec<u32> = (0..dim.axes()).map(|_| self.rng.u32(1 << (levels - 1)..=20)).collect();
@@ -226,7 +226,8 @@ impl Generator {
             self.line(&format!("{id} = OpLoad {} {}", picture.image_type, picture.variable));
             return (id, false);
         };
-        for name in ["ShaderNonUniform", "SampledImageArrayNonUniformIndexing"] {
+        let names = ["ShaderNonUniform", "SampledImageArrayNonUniformIndexing", "SampledImageArrayDynamicIndexing"];
+        for name in names {
             self.module.capability(name);
         }
         self.module.extension("SPV_EXT_descriptor_indexing");
@@ -369,15 +370,17 @@ impl Generator {
     fn coordinate(&mut self) -> String {
         let real = Type::Scalar(Scalar::Float(32));
         if self.chance(3) {
-            let constant = self.pick(&["0.0", "0.25", "0.5", "0.9375", "1.0", "-1.0", "-0.375", "1.75"]);
+            let inner =
+                ["0.015625", "0.265625", "0.484375", "0.984375", "1.015625", "-0.984375", "-0.390625", "1.734375"];
+            let constant = if self.chance(8) { self.pick(&["0.0", "0.5", "1.0", "-1.0"]) } else { self.pick(&inner) };
             return self.literal(&real, constant);
         }
         let any = self.operand(&Type::Scalar(I32)).id;
         let mask = self.literal(&Type::Scalar(I32), "127");
         let small = self.op(&Type::Scalar(I32), "OpBitwiseAnd", format!("{any} {mask}"));
         let number = self.op(&real, "OpConvertSToF", small);
-        // -2 to 1.97, in steps of a 32nd.
-        let (scale, shift) = (self.literal(&real, "0.03125"), self.literal(&real, "2.0"));
+        // -1.98 to 1.98, in steps of a 32nd, and never between two texels: both would be permitted.
+        let (scale, shift) = (self.literal(&real, "0.03125"), self.literal(&real, "1.984375"));
         let scaled = self.op(&real, "OpFMul", format!("{number} {scale}"));
         self.op(&real, "OpFSub", format!("{scaled} {shift}"))
     }

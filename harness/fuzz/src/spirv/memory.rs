@@ -1,11 +1,18 @@
 //! Variables, memory of workgroups, atomics, subgroups, and buffers with explicit layout.
 
 use super::types::{Scalar, Type, U32};
-use super::{COUNTS, Generator, RECORDS, Value, Variable};
+use super::{COUNTS, Generator, RECORDS, SCRATCH, UNIFORMS, Value, Variable};
 use std::fmt::Write;
 
 /// Roundings of a float that comes from memory: unknown, so that no condition depends on it.
 pub(super) const UNKNOWN: u32 = 2;
+
+/// Storage class of a block of inputs that are equal for all invocations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockClass {
+    PushConstant,
+    Uniform,
+}
 
 impl Generator {
     /// Adds an access to a variable of the invocation.
@@ -136,6 +143,26 @@ impl Generator {
         self.op(&u32, opcode, format!("{pointer} {scope} {zero} {value}").trim_end());
     }
 
+    /// Adds an atomic at any index of a small buffer. The buffer may have any contents afterwards, but no other memory may
+    /// change.
+    pub(super) fn wild_atomic(&mut self) {
+        let u32 = Type::Scalar(U32);
+        let scratch = match self.scratch.clone() {
+            Some(scratch) => scratch,
+            None => {
+                let scratch = self.buffer(U32, SCRATCH, "");
+                self.scratch.insert(scratch).clone()
+            }
+        };
+        let opcode = self.pick(&["OpAtomicIAdd", "OpAtomicOr", "OpAtomicUMax", "OpAtomicExchange", "OpAtomicISub"]);
+        let (index, value) = (self.operand(&u32).id, self.operand(&u32).id);
+        let u32_id = self.module.u32();
+        let (zero, scope) = (self.module.constant_u32(0), self.module.constant_u32(1));
+        let (pointer_type, pointer) = (self.module.pointer("StorageBuffer", &u32_id), self.module.label());
+        self.line(&format!("{pointer} = OpAccessChain {pointer_type} {scratch} {zero} {index}"));
+        self.op(&u32, opcode, format!("{pointer} {scope} {zero} {value}"));
+    }
+
     /// Adds an exchange of values between all invocations of a workgroup.
     pub(super) fn exchange(&mut self) {
         let ty = self.any_type(true);
@@ -247,8 +274,8 @@ impl Generator {
         self.results.push(Value { id, ty, roundings });
     }
 
-    /// Declares push constants, and loads some of them.
-    pub(super) fn read_push_constants(&mut self) {
+    /// Declares push constants or a uniform buffer, and loads them.
+    pub(super) fn read_block(&mut self, class: BlockClass) {
         let mut scalars = vec![U32, super::types::I32];
         if self.features.floats {
             scalars.push(Scalar::Float(32));
@@ -260,14 +287,26 @@ impl Generator {
             offset = u32::next_multiple_of(offset, 4 * count.next_power_of_two());
             members.push((self.type_id(&ty), offset));
             offset += 4 * count;
-            types.push(ty);
+            types.push((ty, None));
+        }
+        if class == BlockClass::Uniform {
+            // The elements of an array stand 16 bytes apart in a uniform buffer.
+            let (count, length) = (self.count(), self.rng.u32(2..=8));
+            let ty = self.pick(&scalars).times(count);
+            let element = self.type_id(&ty);
+            members.push((self.module.array(&element, length, Some(16)), offset.next_multiple_of(16)));
+            types.push((ty, Some(length)));
         }
         let block = self.module.block(&members, "Block");
-        let variable = self.module.variable("PushConstant", &block);
-        for (index, ty) in types.into_iter().enumerate() {
+        let (class, variable) = match class {
+            BlockClass::PushConstant => ("PushConstant", self.module.variable("PushConstant", &block)),
+            BlockClass::Uniform => ("Uniform", self.module.resource("Uniform", &block, UNIFORMS)),
+        };
+        for (index, (ty, length)) in types.into_iter().enumerate() {
             let (to, index) = (self.type_id(&ty), self.module.constant_u32(index as u32));
-            let (pointer, id) = (self.module.pointer("PushConstant", &to), self.module.label());
-            self.line(&format!("{id} = OpAccessChain {pointer} {variable} {index}"));
+            let element = length.map(|length| self.index_below(length)).unwrap_or_default();
+            let (pointer, id) = (self.module.pointer(class, &to), self.module.label());
+            self.line(format!("{id} = OpAccessChain {pointer} {variable} {index} {element}").trim_end());
             self.load(&id, &ty);
         }
     }

@@ -6,6 +6,7 @@
 //! scope are always decided, so that any of them may be a condition, an index or a divisor. A result
 //! that depends on the rounding of a float is only stored ([`Generator::results`]).
 
+mod addresses;
 mod control;
 mod images;
 mod memory;
@@ -16,6 +17,7 @@ mod values;
 use assay_check::{BindingSource, ImageConfig, SamplerConfig};
 use assay_suite::module_builder::ModuleBuilder;
 use fastrand::Rng;
+use memory::BlockClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use types::{Scalar, Type, U32};
@@ -34,6 +36,19 @@ pub(crate) struct GeneratedModule {
     pub(crate) images: Vec<(String, ImageConfig)>,
     /// Samplers by binding.
     pub(crate) samplers: Vec<(u32, SamplerConfig)>,
+    /// Buffers without a descriptor, with the words that hold their addresses.
+    pub(crate) addressed: Vec<AddressedInput>,
+    /// Set if accesses out of bounds occur, which a robust device must confine.
+    pub(crate) is_robust: bool,
+}
+
+/// A buffer without a descriptor.
+pub(crate) struct AddressedInput {
+    pub(crate) name: &'static str,
+    /// Number and type of its scalars: `16*u32`.
+    pub(crate) shape: String,
+    /// Word that holds its address: `0.17@0`.
+    pub(crate) word: String,
 }
 
 /// A value in scope.
@@ -90,6 +105,12 @@ struct Features {
     images: bool,
     /// Inputs in push constants.
     push: bool,
+    /// Inputs in a uniform buffer.
+    uniform: bool,
+    /// Buffers that are reached by device addresses.
+    addresses: bool,
+    /// Accesses out of bounds, on a robust device.
+    wild: bool,
     specialisation: bool,
     no_contraction: bool,
     /// Operands outside the domain of instructions.
@@ -107,15 +128,17 @@ struct Features {
 impl Features {
     fn random(rng: &mut Rng) -> Features {
         let mut one_in = |n: u32| rng.u32(..n) == 0;
+        // Every program needs what its device lacks if all have types of unusual widths.
+        let has_widths = one_in(2);
         let mut ints = vec![32, 32];
         for width in [64, 16, 8] {
-            if one_in(4) {
+            if has_widths && one_in(2) {
                 ints.push(width);
             }
         }
         let mut real_widths = vec![32];
         for width in [64, 16] {
-            if one_in(4) {
+            if has_widths && one_in(2) {
                 real_widths.push(width);
             }
         }
@@ -136,6 +159,9 @@ impl Features {
             subgroups: one_in(5),
             images: one_in(4),
             push: one_in(4),
+            uniform: one_in(6),
+            addresses: one_in(12),
+            wild: one_in(16),
             specialisation: one_in(4),
             no_contraction: one_in(4),
             unshaped: one_in(16),
@@ -186,6 +212,11 @@ struct Generator {
     used: BTreeSet<u32>,
     /// Set while all operands are to be constants.
     folds: bool,
+    /// Widths of the floats whose infinities and NaNs are preserved.
+    preserved: Vec<u32>,
+    addressed: Option<addresses::Addressed>,
+    /// Buffer of the atomics that may lie out of bounds.
+    scratch: Option<String>,
 }
 
 /// Number of input values of each type for an invocation.
@@ -212,6 +243,13 @@ const BUFFERS: [Scalar; 7] = [
 const RECORDS: u32 = 7;
 /// Binding of the counters of atomics.
 const COUNTS: u32 = 8;
+/// Binding of the device addresses.
+const ADDRESSES: u32 = 17;
+/// Binding of the buffer of atomics that may lie out of bounds, and its number of words.
+const SCRATCH: u32 = 18;
+const SCRATCH_WORDS: u64 = 4;
+/// Binding of the uniform buffer.
+const UNIFORMS: u32 = 19;
 
 /// Returns a random module.
 pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
@@ -256,13 +294,19 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
         samplers: Vec::new(),
         used: BTreeSet::new(),
         folds: false,
+        preserved: Vec::new(),
+        addressed: None,
+        scratch: None,
     };
     let invocations = generator.local * workgroups.iter().product::<u32>();
+    generator.modes();
+    if generator.features.addresses {
+        generator.declare_addresses();
+    }
     if generator.features.images {
         generator.declare_images(invocations);
     }
     let outputs = generator.main();
-    let preserved = generator.modes();
     let invocations = u64::from(invocations);
     let mut elements: Vec<(u32, u64)> =
         outputs.iter().map(|(binding, count)| (*binding, count * invocations)).collect();
@@ -274,22 +318,36 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
         let contents = match scalar {
             Scalar::Float(width) => {
                 let special = generator.chance(2);
-                let nonfinite = preserved.contains(&width);
-                let bytes = (0..count).flat_map(|_| float_bytes(&mut generator.rng, width, special, nonfinite));
+                let nonfinite = generator.preserved.contains(&width);
+                let rng = &mut generator.rng;
+                // Mostly one number now and then, because the invocations of a subgroup rarely agree otherwise.
+                let common = (rng.u32(..3) == 0).then(|| float_bytes(rng, width, special, nonfinite));
+                let bytes = (0..count).flat_map(|_| match &common {
+                    Some(common) if rng.u32(..16) > 0 => common.clone(),
+                    _ => float_bytes(rng, width, special, nonfinite),
+                });
                 BindingSource::Bytes(bytes.collect())
             }
             _ => generated(generator.pick(&["usual", "hard", "index"])),
         };
         inputs.push((binding, contents));
     }
-    if generator.features.layout {
-        inputs.push((RECORDS, generated(generator.pick(&["usual", "index"]))));
+    for (is_there, binding) in [(generator.features.layout, RECORDS), (generator.features.uniform, UNIFORMS)] {
+        if is_there {
+            inputs.push((binding, generated(generator.pick(&["usual", "index"]))));
+        }
     }
+    let is_robust = generator.scratch.is_some();
+    if is_robust {
+        elements.push((SCRATCH, SCRATCH_WORDS));
+    }
+    let addressed = generator.addressed_inputs(invocations);
     let Generator { module, images, mut samplers, used, .. } = generator;
     let images = images.into_iter().filter(|(binding, ..)| used.contains(binding));
     let images = images.map(|(_, name, image)| (name, image)).collect();
     samplers.retain(|(binding, _)| used.contains(binding));
-    GeneratedModule { text: module.finish(), workgroups, inputs, elements, images, samplers }
+    let text = module.finish();
+    GeneratedModule { text, workgroups, inputs, elements, images, samplers, addressed, is_robust }
 }
 
 fn generated(text: &str) -> BindingSource {
@@ -316,7 +374,9 @@ fn float_bytes(rng: &mut Rng, width: u32, special: bool, nonfinite: bool) -> Vec
         5 | 6 => 0,
         7 => 1,
         8 if nonfinite => highest,
-        8 | 9 => rng.u64(..highest),
+        8 | 9 if nonfinite => rng.u64(..highest),
+        // The product of four of them is finite.
+        8 | 9 => bias - bias / 4 + rng.u64(..bias / 2),
         _ => bias,
     };
     let fraction = match rng.u32(..6) {
@@ -336,9 +396,11 @@ fn float_bytes(rng: &mut Rng, width: u32, special: bool, nonfinite: bool) -> Vec
 fn beside_narrower(rng: &mut Rng, width: u32) -> Vec<u8> {
     let (mantissa, bias) = if width == 64 { (52, 1023) } else { (23, 127) };
     let bits = if width == 64 && rng.bool() { 23 } else { 10 };
-    // From the denormals of a half to its largest numbers; those of a single are as good as any.
-    let exponent = bias - 25 + rng.u64(..42);
-    let middle = (rng.u64(..1 << (bits + 1)) << (mantissa - bits - 1)) as i64;
+    // From the denormals of a half to its largest numbers, and more often their limits: half of the smallest denormal, the
+    // smallest normal number, the largest one. Those of a single are as good as any.
+    let exponent = bias - 25 + if rng.bool() { rng.u64(..42) } else { *choose(rng, &[0, 10, 11, 40]) };
+    let middle = if rng.bool() { 0 } else { rng.u64(..1 << (bits + 1)) };
+    let middle = (middle << (mantissa - bits - 1)) as i64;
     let near = (exponent << mantissa) as i64 + middle + i64::from(rng.i8(-2..=2));
     let bits = u64::from(rng.bool()) << (width - 1) | near.cast_unsigned();
     bits.to_le_bytes()[..width as usize / 8].to_vec()
@@ -366,15 +428,14 @@ impl Generator {
         _ = writeln!(self.body, "{text}");
     }
 
-    /// Declares the execution modes of the entry point. Returns the widths of the floats whose
-    /// infinities and NaNs are preserved.
-    fn modes(&mut self) -> Vec<u32> {
-        let (mut modes, mut preserved): (Vec<String>, Vec<u32>) = Default::default();
+    /// Declares the execution modes of the entry point.
+    fn modes(&mut self) {
+        let mut modes = Vec::new();
         for width in self.features.real_widths.clone() {
-            for (mode, one_in) in [("SignedZeroInfNanPreserve", 4), ("RoundingModeRTE", 6), ("DenormPreserve", 40)] {
+            for (mode, one_in) in [("SignedZeroInfNanPreserve", 3), ("RoundingModeRTE", 4), ("DenormPreserve", 40)] {
                 if self.features.floats && self.chance(one_in) {
                     self.module.capability(mode);
-                    preserved.extend((mode == "SignedZeroInfNanPreserve").then_some(width));
+                    self.preserved.extend((mode == "SignedZeroInfNanPreserve").then_some(width));
                     modes.push(format!("{mode} {width}"));
                 }
             }
@@ -383,7 +444,6 @@ impl Generator {
             self.module.extension("SPV_KHR_float_controls");
         }
         modes.iter().for_each(|mode| self.module.mode(mode));
-        preserved
     }
 
     /// Generates the functions and the entry point. Returns the bindings of the outputs, with the
@@ -452,7 +512,13 @@ impl Generator {
             self.read_records();
         }
         if self.features.push {
-            self.read_push_constants();
+            self.read_block(BlockClass::PushConstant);
+        }
+        if self.features.uniform {
+            self.read_block(BlockClass::Uniform);
+        }
+        if self.features.addresses {
+            self.reach();
         }
     }
 

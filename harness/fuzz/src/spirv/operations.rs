@@ -398,7 +398,8 @@ impl Generator {
                 let text = format!("{} {}", left.id, right.id);
                 ("OpOuterProduct", ty, text, left.roundings.max(right.roundings) + 1)
             }
-            5 => {
+            // The determinant of halves is soon infinite.
+            5 if width > 16 => {
                 let square = Type::Matrix { width, columns, rows: columns };
                 let of = self.operand(&square);
                 let single = Type::Scalar(scalar);
@@ -559,7 +560,12 @@ impl Generator {
             ("UnpackUnorm2x16", 2, 1),
             ("UnpackHalf2x16", 2, 0),
         ]);
-        let value = self.operand(&word).id;
+        let mut value = self.operand(&word).id;
+        if name == "UnpackHalf2x16" && !self.preserved.contains(&32) {
+            // Without the highest bit of its exponent, a half is neither an infinity nor a NaN.
+            let mask = self.module.constant_u32(0xbfff_bfff);
+            value = self.op(&word, "OpBitwiseAnd", format!("{value} {mask}"));
+        }
         let id = self.extended(&f32.times(count), name, value);
         // Half denormals may be flushed.
         self.push(id, f32.times(count), roundings.max(1));
@@ -570,8 +576,13 @@ impl Generator {
         let count = self.count();
         let of = self.float().times(count);
         // The exponent of an infinity or a NaN is undefined.
-        let (id, roundings) = self.shaped(&of, Shape::Small);
-        let value = Value { id, ty: of.clone(), roundings };
+        let is_finite = of.components().is_some_and(|(scalar, _)| !self.preserved.contains(&scalar.width()));
+        let value = if is_finite && self.chance(2) {
+            self.exact_operand(&of)
+        } else {
+            let (id, roundings) = self.shaped(&of, Shape::Small);
+            Value { id, ty: of.clone(), roundings }
+        };
         if self.chance(2) {
             let pair = Type::Struct([of.clone(), of.clone()].into());
             let id = self.extended(&pair, "ModfStruct", value.id);

@@ -215,15 +215,15 @@ impl Generator {
                 let width = self.pick(&self.features.real_widths.clone());
                 Type::Matrix { width, columns: self.rng.u32(2..=4), rows: self.rng.u32(2..=4) }
             }
-            2 if composites => {
+            2 | 3 if composites => {
                 let count = self.pick(&[2, 3, 4]);
                 Type::Array(Rc::new(self.type_of_depth(booleans, depth - 1)), count)
             }
-            3 if composites => {
+            4 if composites => {
                 let members = self.rng.usize(1..=3);
                 Type::Struct((0..members).map(|_| self.type_of_depth(booleans, depth - 1)).collect())
             }
-            4 if booleans => Scalar::Bool.times(self.count()),
+            5 if booleans => Scalar::Bool.times(self.count()),
             _ => self.number().times(self.count()),
         }
     }
