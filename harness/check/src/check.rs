@@ -323,7 +323,7 @@ impl<'a> Check<'a> {
         let ran = self.run_safely(&mut dispatch, allocated.as_ref(), &outcome, target).map_err(not_again)?;
         let mut output = ran.0.memory;
         let found = self.compared(&outcome, &dispatch, &output, round);
-        if let Some(Ok(replayed)) = self.under_observed_choices(round, target, &outcome, &found) {
+        if let Some(Ok(replayed)) = self.under_observed_choices(round, target, (&outcome, dispatch.copies), &found) {
             // The choices under which the elements were checked.
             ObservedRound { dispatch, outcome, output, .. } = replayed;
         }

@@ -17,7 +17,7 @@ use crate::fault_kinds::on_one_line;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};
-use assay_oracle::{AtomicOrder, Dispatch, Outcome, Place, Robustness, Slot};
+use assay_oracle::{AtomicOrder, Copies, Dispatch, Outcome, Place, Robustness, Slot};
 use assay_precision::Specification;
 use assay_spirv::module::{Instruction, InstructionIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,13 +129,13 @@ impl Check<'_> {
         self.layout.is_none() && self.kernel.is_none() && self.setup.rules == Specification::Vulkan
     }
 
-    /// Checks a round under the observed choices of the device, if nothing in it failed and its outcome
-    /// depends on these choices. Returns `None` if this decides no more elements and finds no failure.
+    /// Checks a round under the observed choices of the device, if nothing in it failed and its outcome in
+    /// this reading of copies depends on these choices. Returns `None` if this decides no more elements and finds no failure.
     pub(crate) fn under_observed_choices(
         &self,
         round: u32,
         target: &dyn Target,
-        outcome: &Outcome,
+        (outcome, copies): (&Outcome, Copies),
         found: &Comparison,
     ) -> Option<Result<ObservedRound, Unobserved>> {
         if found.failing > 0 {
@@ -148,7 +148,7 @@ impl Check<'_> {
         if is_decided && choices == ObservedChoices::AtomicOrder && !self.uses_atomic_results() {
             return None;
         }
-        let replayed = self.replay(round, target, (choices, self.safe_robustness(outcome).0));
+        let replayed = self.replay(round, target, (choices, copies, self.safe_robustness(outcome).0));
         // An access outside of a buffer may have damaged the records.
         let doubts = match &replayed {
             Ok(replayed) if replayed.found.failing > 0 => {
@@ -190,7 +190,7 @@ impl Check<'_> {
         &self,
         round: u32,
         target: &dyn Target,
-        (choices, robustness): (ObservedChoices, Robustness),
+        (choices, copies, robustness): (ObservedChoices, Copies, Robustness),
     ) -> Result<ObservedRound, Unobserved> {
         let module = &self.shader.source.module;
         let failed = |why: String| Unobserved::Failed { choices, why };
@@ -200,6 +200,7 @@ impl Check<'_> {
         let VariantRun { given: mut dispatch, output } =
             self.run_variant(&instrumented, round, target, robustness).map_err(failed)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
+        dispatch.copies = copies;
         let reader = instrumented.reader(module, &self.setup, &dispatch, &output, &place);
         let reader = reader.ok_or_else(|| failed("the device returned no records".into()))?;
         let (observed, places) = (reader.atomic_history(), reader.subgroup_places());

@@ -124,11 +124,12 @@ impl ProgramId {
         let images = made.images.into_iter();
         options.images = images.map(|(name, image)| (format!("0.{name}").parse().expect("a binding"), image)).collect();
         options.samplers = made.samplers.into_iter().map(|(binding, sampler)| (named(binding), sampler)).collect();
+        options.push = made.push;
         options.robustness = made.is_robust.then(|| robustness("access").expect("a level"));
-        for spirv::AddressedInput { name, shape, word } in made.addressed {
+        for spirv::AddressedInput { name, shape, word, contents } in made.addressed {
             options.buffers.push((name.to_owned(), shape.parse().expect("a shape")));
             options.addresses.push(AddressWord::parse(&word, name).expect("an address"));
-            options.inputs.push((name.parse().expect("a name"), "usual".parse().expect("contents")));
+            options.inputs.push((name.parse().expect("a name"), contents));
         }
         Program::new(made.text, options)
     }

@@ -186,14 +186,10 @@ fn decorated(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
         }
         matches!(ty, Type::Float { width: 32, .. }).then_some(())
     };
-    let is_arithmetic =
-        |one: &Instruction<'_>| matches!(one.op, Some(Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::ExtInst));
+    let is_arithmetic = |one: &Instruction<'_>| matches!(one.op, Some(Op::FAdd | Op::FSub | Op::FMul | Op::FDiv));
     let one = instruction(module, rng, |one| is_arithmetic(one) && one.result().is_some_and(|id| float(id).is_some()))?;
     let (name, decoration) = rng.choice([("RelaxedPrecision", 0), ("NoContraction", 42)])?;
     let id = one.result()?;
-    if decoration == 42 && one.op == Some(Op::ExtInst) {
-        return None;
-    }
     let at = module.section(Section::Globals).next()?.at;
     let mut words = module.words().to_vec();
     words.splice(at..at, [3 << 16 | Op::Decorate as u32, id, decoration]);

@@ -122,6 +122,28 @@ fn planted_errors_in_layout_dependent_results_are_found() {
     }
 }
 
+/// A sign of zero that only the lenient reading of a copy permits leaves nothing else unchecked.
+#[test]
+fn results_beside_a_lenient_copy_are_determined() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @group(0) @binding(1) var<storage, read> zeros: array<f32>;
+        @group(0) @binding(2) var<storage, read_write> copies: array<f32>;
+        @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u) {
+            copies[id.x] = zeros[id.x];
+            data[id.x] = subgroupAdd(data[id.x] & 255u);
+        }";
+    let zeros = ("zeros".parse().unwrap(), "zeros".parse().unwrap());
+    let shader = wgsl(text);
+    let check = Check::new(&shader, &Options { inputs: vec![zeros], ..options() }).unwrap();
+    on_each_driver(|target| {
+        let spoil = |copies: &mut [u8]| copies[3] = 0x80;
+        let result = check.run(&SpoiltRecords { inner: target, records: Slot::new(0, 2), spoil }).unwrap();
+        assert!(matches!(result.status, Status::QualityWarning | Status::NotSupported), "{result:?}");
+        assert_eq!(result.elements_undetermined, 0, "{result:?}");
+    });
+}
+
 /// Each invocation records three words: `SubgroupId`, `SubgroupLocalInvocationId`, `SubgroupSize`.
 #[test]
 fn an_impossible_layout_of_an_instrumented_run_is_a_failure() {

@@ -230,9 +230,17 @@ impl Campaign {
             }
             _ => {}
         }
+        let (checked, open) = (check.elements_checked, check.elements_undetermined);
+        if !check.status.is_failure() && open > (checked + open) / 10 {
+            *self.dropped.entry("more than a tenth of its elements are not determined".to_owned()).or_default() += 1;
+            return Ok(());
+        }
         self.judged += 1;
-        self.elements += check.elements_checked;
-        self.undetermined += check.elements_undetermined;
+        if !check.status.is_failure() {
+            // A failure ends a comparison early.
+            self.elements += checked;
+            self.undetermined += open;
+        }
         let shader = shader(&check.name)?;
         self.coverage.add(&shader.source.module);
         if check.status.is_failure() && check.partial {

@@ -39,16 +39,16 @@ impl Generator {
     }
 
     /// Returns the buffers behind the addresses, for this many invocations.
-    pub(super) fn addressed_inputs(&self, invocations: u64) -> Vec<AddressedInput> {
-        let Some(Addressed { scalar, .. }) = &self.addressed else { return Vec::new() };
-        let ty = if *scalar == U32 { "u32" } else { "f32" };
-        let shape = format!("{}*{ty}", u64::from(INPUTS) * invocations);
-        let word = |index: usize| format!("0.{ADDRESSES}@{}", 8 * index);
-        NAMES
-            .iter()
-            .enumerate()
-            .map(|(index, name)| AddressedInput { name, shape: shape.clone(), word: word(index) })
-            .collect()
+    pub(super) fn addressed_inputs(&mut self, invocations: u64) -> Vec<AddressedInput> {
+        let Some(Addressed { scalar, .. }) = self.addressed else { return Vec::new() };
+        let ty = if scalar == U32 { "u32" } else { "f32" };
+        let input = |(index, name): (usize, &'static str)| AddressedInput {
+            name,
+            shape: format!("{}*{ty}", u64::from(INPUTS) * invocations),
+            word: format!("0.{ADDRESSES}@{}", 8 * index),
+            contents: self.mixed_contents(),
+        };
+        NAMES.into_iter().enumerate().map(input).collect()
     }
 
     /// Adds an access by address: to an element of one of two buffers, which a value, a branch or the turns of a loop

@@ -35,7 +35,7 @@ impl Generator {
             5 | 6 if self.features.functions => self.call(),
             7..=10 if self.features.variables => self.memory(),
             11 if self.features.atomics => self.atomic(),
-            11 if self.features.wild => self.wild_atomic(),
+            11 if self.features.wild && self.result.is_none() => self.wild_atomic(),
             12 if self.features.addresses && self.result.is_none() => self.reach(),
             12 if whole && self.features.workgroup => self.exchange(),
             13 | 14 if whole && self.features.subgroups => self.subgroup(),
@@ -101,6 +101,7 @@ impl Generator {
             }
             let id = self.op(ty, "OpPhi", pairs.trim_end());
             let roundings = parents.iter().map(|(_, values)| values[index].roundings).max().unwrap_or(0);
+            self.note_nonfinite(&id, ty);
             made.push(Value { id, ty: ty.clone(), roundings });
         }
         self.scope.extend(made);
@@ -250,6 +251,7 @@ impl Generator {
             .iter()
             .map(|ty| Value { id: self.module.label(), ty: ty.clone(), roundings: if ty.has_float() { 3 } else { 0 } })
             .collect();
+        variables.iter().for_each(|value| self.note_nonfinite(&value.id, &value.ty));
         let bottom = self.chance(4);
         let visible = self.scope.len();
         self.scope.push(Value { id: counter.clone(), ty: u32.clone(), roundings: 0 });

@@ -159,8 +159,9 @@ impl Generator {
             let name = if descriptors.is_some() { format!("{binding}[{element}]") } else { binding.to_string() };
             self.images.push((binding, name, config));
         }
-        let sampler = self.sampler(SAMPLERS + number, scalar, false);
-        let comparer = is_depth.then(|| self.sampler(COMPARERS + number, scalar, true));
+        let shown = (scalar, swizzle.is_some());
+        let sampler = self.sampler(SAMPLERS + number, shown, false);
+        let comparer = is_depth.then(|| self.sampler(COMPARERS + number, shown, true));
         Picture {
             number,
             variable,
@@ -177,15 +178,14 @@ impl Generator {
         }
     }
 
-    /// Declares a sampler for images of a scalar; those of integers cannot be filtered.
-    fn sampler(&mut self, binding: u32, scalar: Scalar, compares: bool) -> String {
+    /// Declares a sampler for an image of a scalar, with or without a swizzle; integers cannot be filtered.
+    fn sampler(&mut self, binding: u32, picture: (Scalar, bool), compares: bool) -> String {
+        let (scalar, has_swizzle) = picture;
         let is_float = scalar == Scalar::Float(32);
-        let address = (0..3)
-            .map(|_| {
-                self.pick(&["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border", "mirror_clamp_to_edge"])
-            })
-            .map(str::to_owned)
-            .collect();
+        let modes = ["repeat", "mirrored_repeat", "clamp_to_edge", "mirror_clamp_to_edge", "clamp_to_border"];
+        // The colour of the border is undefined in a view with a swizzle.
+        let defined = &modes[..if has_swizzle { 4 } else { 5 }];
+        let address = (0..3).map(|_| self.pick(defined).to_owned()).collect();
         let colour = self.pick(&["transparent_black", "opaque_black", "opaque_white"]);
         let compare = self.pick(&["never", "less", "equal", "less_or_equal", "greater", "not_equal", "always"]);
         let config = SamplerConfig {
@@ -356,7 +356,7 @@ impl Generator {
             let id = self.op(&ty, "OpImageRead", format!("{image} {coordinate}"));
             return self.push(id, ty, texel_roundings(scalar));
         }
-        let mut texel = self.operand(&ty).id;
+        let mut texel = self.with_finite(|generator| generator.operand(&ty)).id;
         if scalar != Scalar::Float(32) {
             // A number that the format cannot hold would be undefined.
             let mask = self.literal(&ty, "127");

@@ -249,9 +249,8 @@ impl Generator {
                 let scalar = self.number();
                 let ty = scalar.times(self.count());
                 let opcode = match scalar {
-                    Scalar::Float(_) => {
-                        self.pick(&["OpGroupNonUniformFMax", "OpGroupNonUniformFMin", "OpGroupNonUniformFAdd"])
-                    }
+                    // Nothing is required of a sum.
+                    Scalar::Float(_) => self.pick(&["OpGroupNonUniformFMax", "OpGroupNonUniformFMin"]),
                     Scalar::Int { signed: false, .. } if self.chance(4) => {
                         self.pick(&["OpGroupNonUniformUMin", "OpGroupNonUniformUMax"])
                     }

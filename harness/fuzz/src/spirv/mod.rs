@@ -30,6 +30,8 @@ pub(crate) struct GeneratedModule {
     pub(crate) workgroups: [u32; 3],
     /// Contents of bindings.
     pub(crate) inputs: Vec<(u32, BindingSource)>,
+    /// Contents of the push constants.
+    pub(crate) push: Option<BindingSource>,
     /// Lengths of run-time arrays, by binding.
     pub(crate) elements: Vec<(u32, u64)>,
     /// Images by binding, or by descriptor of an array (`20[1]`).
@@ -49,6 +51,7 @@ pub(crate) struct AddressedInput {
     pub(crate) shape: String,
     /// Word that holds its address: `0.17@0`.
     pub(crate) word: String,
+    pub(crate) contents: BindingSource,
 }
 
 /// A value in scope.
@@ -164,7 +167,7 @@ impl Features {
             wild: one_in(16),
             specialisation: one_in(4),
             no_contraction: one_in(4),
-            unshaped: one_in(16),
+            unshaped: one_in(32),
             new: one_in(3),
             reordered: one_in(3),
             long_loop: one_in(50),
@@ -214,6 +217,12 @@ struct Generator {
     folds: bool,
     /// Widths of the floats whose infinities and NaNs are preserved.
     preserved: Vec<u32>,
+    /// Values that may be or contain an infinity or a NaN.
+    nonfinite: BTreeSet<String>,
+    /// Set while no operand may be one of them.
+    needs_finite: bool,
+    /// Set while no operand has been one of them.
+    is_finite: bool,
     addressed: Option<addresses::Addressed>,
     /// Buffer of the atomics that may lie out of bounds.
     scratch: Option<String>,
@@ -221,6 +230,9 @@ struct Generator {
 
 /// Number of input values of each type for an invocation.
 const INPUTS: u32 = 4;
+
+/// Number of them that are finite in any mode.
+const FINITE_INPUTS: u64 = 2;
 
 /// Largest number of stored scalars of each type for an invocation.
 const OUTPUTS: usize = 24;
@@ -238,6 +250,10 @@ const BUFFERS: [Scalar; 7] = [
     Scalar::Int { width: 16, signed: false },
     Scalar::Int { width: 8, signed: false },
 ];
+
+/// Numbers of blocks whose floats must be finite. An integer takes those that its type has.
+const FINITE: &str = "one-of:0,1,2,3,5,7,31,100,255,65537,1000000007,2147483648,4294967295,-1,-2,-7,-128,-2147483648,0.5,\
+                      -0.25,1.5,-2.75,0.001,1000.25";
 
 /// Binding of the buffer with an explicit layout.
 const RECORDS: u32 = 7;
@@ -295,6 +311,9 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
         used: BTreeSet::new(),
         folds: false,
         preserved: Vec::new(),
+        nonfinite: BTreeSet::new(),
+        needs_finite: false,
+        is_finite: false,
         addressed: None,
         scratch: None,
     };
@@ -321,10 +340,10 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
                 let nonfinite = generator.preserved.contains(&width);
                 let rng = &mut generator.rng;
                 // Mostly one number now and then, because the invocations of a subgroup rarely agree otherwise.
-                let common = (rng.u32(..3) == 0).then(|| float_bytes(rng, width, special, nonfinite));
-                let bytes = (0..count).flat_map(|_| match &common {
+                let common = (rng.u32(..3) == 0).then(|| float_bytes(rng, width, special, false));
+                let bytes = (0..count).flat_map(|index| match &common {
                     Some(common) if rng.u32(..16) > 0 => common.clone(),
-                    _ => float_bytes(rng, width, special, nonfinite),
+                    _ => float_bytes(rng, width, special, nonfinite && index % u64::from(INPUTS) >= FINITE_INPUTS),
                 });
                 BindingSource::Bytes(bytes.collect())
             }
@@ -334,9 +353,10 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
     }
     for (is_there, binding) in [(generator.features.layout, RECORDS), (generator.features.uniform, UNIFORMS)] {
         if is_there {
-            inputs.push((binding, generated(generator.pick(&["usual", "index"]))));
+            inputs.push((binding, generator.mixed_contents()));
         }
     }
+    let push = generator.features.push.then(|| generator.mixed_contents());
     let is_robust = generator.scratch.is_some();
     if is_robust {
         elements.push((SCRATCH, SCRATCH_WORDS));
@@ -347,7 +367,7 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
     let images = images.map(|(_, name, image)| (name, image)).collect();
     samplers.retain(|(binding, _)| used.contains(binding));
     let text = module.finish();
-    GeneratedModule { text, workgroups, inputs, elements, images, samplers, addressed, is_robust }
+    GeneratedModule { text, workgroups, inputs, push, elements, images, samplers, addressed, is_robust }
 }
 
 fn generated(text: &str) -> BindingSource {
@@ -422,6 +442,12 @@ impl Generator {
 
     fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         *choose(&mut self.rng, all)
+    }
+
+    /// Returns contents for a block of integers and floats, finite unless all its floats may be infinities or NaNs.
+    fn mixed_contents(&mut self) -> BindingSource {
+        let is_preserved = self.features.real_widths.iter().all(|width| self.preserved.contains(width));
+        generated(self.pick(&[if is_preserved { "usual" } else { FINITE }, "index"]))
     }
 
     fn line(&mut self, text: &str) {
@@ -503,8 +529,10 @@ impl Generator {
             self.inputs.insert(scalar, buffer.clone());
             for index in 0..3 {
                 let id = self.load_input(scalar, &buffer, index);
+                self.is_finite = u64::from(index) < FINITE_INPUTS;
                 self.push(id, Type::Scalar(scalar), 0);
             }
+            self.is_finite = false;
         }
         let index = self.local_index.clone();
         self.push(index, u32, 0);

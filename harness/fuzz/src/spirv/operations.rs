@@ -16,8 +16,10 @@ enum Shape {
     AboveOne,
     /// Between -1 and 1, without the ends.
     Unit,
-    /// Between -16 and 16.
+    /// Between -8 and 8.
     Small,
+    /// Between -3 and 3, since nothing is required of a sine beyond pi.
+    Angle,
 }
 
 /// Extended instructions of one operand that every width has, without rounding.
@@ -31,8 +33,8 @@ const ROUNDED: [(&str, Shape); 3] =
 const TRANSCENDENTAL: [(&str, Shape); 19] = [
     ("Radians", Shape::Any),
     ("Degrees", Shape::Any),
-    ("Sin", Shape::Small),
-    ("Cos", Shape::Small),
+    ("Sin", Shape::Angle),
+    ("Cos", Shape::Angle),
     ("Tan", Shape::Unit),
     ("Asin", Shape::Unit),
     ("Acos", Shape::Unit),
@@ -54,19 +56,22 @@ impl Generator {
     /// Adds a random instruction, whose result becomes a value in scope. `whole` is set where all
     /// invocations are and every result can be stored, so that results may be undecided.
     pub(super) fn operation(&mut self, whole: bool) {
+        self.is_finite = true;
         match self.rng.u32(..20) {
             0..=5 => self.integer(),
             6 | 7 => self.truth(),
-            8..=11 if self.features.floats => self.real(),
+            8 | 9 if self.features.floats => self.arithmetic(),
+            10 | 11 if self.features.floats => self.with_finite(Self::function_of_reals),
             12 if self.features.matrices => self.matrix(),
             13 if self.features.floats && whole => self.undecided(),
             14 => self.selection(),
             15 => self.composite(),
             16 => self.conversion(),
-            17 if self.features.floats => self.packing(whole),
-            18 if self.features.floats => self.split(whole),
+            17 if self.features.floats => self.with_finite(|generator| generator.packing(whole)),
+            18 if self.features.floats => self.with_finite(|generator| generator.split(whole)),
             _ => self.integer(),
         }
+        self.is_finite = false;
     }
 
     /// Returns the operands as text, and the largest number of roundings among them.
@@ -237,7 +242,7 @@ impl Generator {
     /// Returns an operand of a shape, and its roundings. Now and then the shape is not enforced, so
     /// that operands outside the domain occur.
     fn shaped(&mut self, ty: &Type, shape: Shape) -> (String, u32) {
-        let Value { id, roundings, .. } = self.operand(ty);
+        let Value { id, roundings, .. } = self.with_finite(|generator| generator.operand(ty));
         if self.features.unshaped && self.chance(4) {
             return (id, roundings);
         }
@@ -252,6 +257,7 @@ impl Generator {
             Shape::AboveOne => (clamped(self, "1.0", "1024.0"), roundings),
             Shape::Unit => (clamped(self, "-0.875", "0.875"), roundings),
             Shape::Small => (clamped(self, "-8.0", "8.0"), roundings),
+            Shape::Angle => (clamped(self, "-3.0", "3.0"), roundings),
         }
     }
 
@@ -262,11 +268,11 @@ impl Generator {
         }
     }
 
-    fn real(&mut self) {
+    /// Adds an instruction of IEEE 754, which takes infinities and NaNs where they are preserved.
+    fn arithmetic(&mut self) {
         let scalar = self.float();
         let ty = scalar.times(self.count());
-        let small = scalar.width() < 64;
-        let (id, roundings) = match self.rng.u32(..16) {
+        let (id, roundings) = match self.rng.u32(..6) {
             0..=3 => {
                 let opcode = self.pick(&["OpFAdd", "OpFSub", "OpFMul"]);
                 let (operands, roundings) = self.operands::<2>(&ty);
@@ -280,34 +286,44 @@ impl Generator {
                 let id = self.op(&ty, "OpFDiv", format!("{dividend} {divisor}"));
                 (id, first.max(second) + 1)
             }
-            5 => {
+            _ => {
                 let (operands, roundings) = self.operands::<1>(&ty);
                 (self.op(&ty, "OpFNegate", operands), roundings)
             }
-            6 | 7 => {
+        };
+        self.push(id, ty, roundings);
+    }
+
+    /// Adds an extended instruction of floats.
+    fn function_of_reals(&mut self) {
+        let scalar = self.float();
+        let ty = scalar.times(self.count());
+        let small = scalar.width() < 64;
+        let (id, roundings) = match self.rng.u32(..10) {
+            0 | 1 => {
                 let name = self.pick(&EXACT);
                 let (operands, roundings) = self.operands::<1>(&ty);
                 // A rounded operand may be on either side of an integer.
                 (self.extended(&ty, name, operands), roundings + u32::from(roundings > 0))
             }
-            8 | 9 => {
+            2 | 3 => {
                 let small = small && self.chance(2);
                 let (name, shape) = if small { self.pick(&TRANSCENDENTAL) } else { self.pick(&ROUNDED) };
                 let (operands, roundings) = self.shaped(&ty, shape);
                 (self.extended(&ty, name, operands), roundings + 2)
             }
-            10 => {
+            4 => {
                 let name = self.pick(&["FMin", "FMax", "NMin", "NMax", "Step"]);
                 let (operands, roundings) = self.operands::<2>(&ty);
                 (self.extended(&ty, name, operands), roundings + 1)
             }
-            11 => {
+            5 => {
                 let name = self.pick(&["Fma", "FMix"]);
                 let (operands, roundings) = self.operands::<3>(&ty);
                 let id = self.extended(&ty, name, operands);
                 (id, roundings + 2)
             }
-            12 => {
+            6 => {
                 let name = self.pick(&["FClamp", "NClamp", "SmoothStep"]);
                 let (lo, hi) = (self.literal(&ty, "-1.0"), self.literal(&ty, "2.0"));
                 let (operands, roundings) = self.operands::<1>(&ty);
@@ -318,7 +334,7 @@ impl Generator {
                 };
                 (self.extended(&ty, name, text), roundings + 1)
             }
-            13 if small => {
+            7 if small => {
                 let (first, second) = (self.shaped(&ty, Shape::Any), self.shaped(&ty, Shape::Any));
                 if self.chance(2) {
                     (self.extended(&ty, "Atan2", format!("{} {}", first.0, second.0)), first.1.max(second.1) + 2)
@@ -328,7 +344,7 @@ impl Generator {
                     (self.extended(&ty, "Pow", format!("{} {}", first.0, second.0)), first.1.max(second.1) + 2)
                 }
             }
-            14 => return self.geometry(scalar),
+            8 => return self.geometry(scalar),
             _ => {
                 let count = ty.components().map_or(1, |(_, count)| count);
                 let width = if self.chance(4) { self.pick(&self.features.ints.clone()) } else { 32 };
@@ -398,10 +414,9 @@ impl Generator {
                 let text = format!("{} {}", left.id, right.id);
                 ("OpOuterProduct", ty, text, left.roundings.max(right.roundings) + 1)
             }
-            // The determinant of halves is soon infinite.
-            5 if width > 16 => {
-                let square = Type::Matrix { width, columns, rows: columns };
-                let of = self.operand(&square);
+            // No precision is stated, so any result is permitted.
+            5 if self.chance(8) => {
+                let of = self.operand(&Type::Matrix { width, columns, rows: columns });
                 let single = Type::Scalar(scalar);
                 let id = self.extended(&single, "Determinant", of.id);
                 return self.push(id, single, of.roundings + 3);
@@ -435,7 +450,7 @@ impl Generator {
             _ => {
                 let Scalar::Int { width, signed } = self.int() else { return };
                 let whole = Scalar::Int { width, signed }.times(count);
-                let value = self.exact_operand(&of).id;
+                let value = self.with_finite(|generator| generator.exact_operand(&of)).id;
                 let (lo, hi) = (self.literal(&of, if signed { "-100.0" } else { "0.0" }), self.literal(&of, "100.0"));
                 let small = self.extended(&of, "NClamp", format!("{value} {lo} {hi}"));
                 let opcode = if signed { "OpConvertFToS" } else { "OpConvertFToU" };
@@ -521,7 +536,14 @@ impl Generator {
     fn conversion(&mut self) {
         let count = self.count();
         let (from, to) = (self.number(), self.number());
-        let value = self.operand(&from.times(count));
+        let is_open = |scalar: Scalar| !matches!(scalar, Scalar::Float(width) if self.preserved.contains(&width));
+        // A conversion takes infinities and NaNs if both widths preserve them, a quantization never does.
+        let of = from.times(count);
+        let value = if from == to || is_open(from) || is_open(to) {
+            self.with_finite(|generator| generator.operand(&of))
+        } else {
+            self.operand(&of)
+        };
         let ty = to.times(count);
         let (opcode, roundings) = match (from, to) {
             (Scalar::Int { width: a, .. }, Scalar::Int { width: b, signed }) if a != b => {
@@ -561,7 +583,7 @@ impl Generator {
             ("UnpackHalf2x16", 2, 0),
         ]);
         let mut value = self.operand(&word).id;
-        if name == "UnpackHalf2x16" && !self.preserved.contains(&32) {
+        if name == "UnpackHalf2x16" {
             // Without the highest bit of its exponent, a half is neither an infinity nor a NaN.
             let mask = self.module.constant_u32(0xbfff_bfff);
             value = self.op(&word, "OpBitwiseAnd", format!("{value} {mask}"));

@@ -22,7 +22,26 @@ impl Generator {
 
     /// Adds a value to the scope.
     pub(super) fn push(&mut self, id: String, ty: Type, roundings: u32) {
+        if !self.is_finite {
+            self.note_nonfinite(&id, &ty);
+        }
         self.scope.push(Value { id, ty, roundings });
+    }
+
+    /// Notes a value that may be an infinity or a NaN, if its type preserves them.
+    pub(super) fn note_nonfinite(&mut self, id: &str, ty: &Type) {
+        if ty.has(&|scalar| matches!(scalar, Scalar::Float(width) if self.preserved.contains(&width))) {
+            self.nonfinite.insert(id.to_owned());
+        }
+    }
+
+    /// Chooses operands for an instruction of which nothing is required if one is an infinity or a NaN. Now and then it
+    /// gets one nevertheless.
+    pub(super) fn with_finite<T>(&mut self, choose: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.needs_finite, !self.features.unshaped);
+        let chosen = choose(self);
+        self.needs_finite = outer;
+        chosen
     }
 
     /// Returns a value of a type: one in scope, a constant, or one that is made for it.
@@ -39,12 +58,15 @@ impl Generator {
         if self.folds {
             return Value { id: self.plain_constant(ty), ty: ty.clone(), roundings: 0 };
         }
-        let fits = |value: &&Value| value.ty == *ty && value.roundings < MAX_ROUNDINGS && is(value);
+        let is_open = |value: &Value| self.needs_finite && self.nonfinite.contains(&value.id);
+        let fits = |value: &&Value| value.ty == *ty && value.roundings < MAX_ROUNDINGS && is(value) && !is_open(value);
         let fitting: Vec<Value> = self.scope.iter().filter(fits).cloned().collect();
         if !fitting.is_empty() && !self.chance(4) {
             // Later values more often, so that chains grow.
             let (a, b) = (self.rng.usize(..fitting.len()), self.rng.usize(..fitting.len()));
-            return fitting[a.max(b)].clone();
+            let chosen = fitting[a.max(b)].clone();
+            self.is_finite &= !self.nonfinite.contains(&chosen.id);
+            return chosen;
         }
         if self.chance(3) {
             return self.constant(ty);
