@@ -6,7 +6,8 @@
 //! * [`FailureSignature`]: what failures of one cause have in common.
 //! * [`Coverage`]: combinations of instructions, types and modes that programs have reached.
 //!
-//! One program in ten is a mutant of a shader of the compute suite; the others are made from nothing.
+//! One program in ten is a mutant of a shader of the compute suite, which may contain computations of another one; the
+//! others are made from nothing. [`mutant`] does the same with shaders of the user.
 //!
 //! Programs avoid undefined behaviour and results that depend on the order of invocations. Each one
 //! uses a random subset of the features, because programs with few features show more defects than
@@ -14,6 +15,7 @@
 
 mod cause;
 mod coverage;
+mod crossing;
 mod mutation;
 mod spirv;
 mod wgsl;
@@ -107,7 +109,7 @@ impl ProgramId {
         let mut rng = Rng::with_seed(mixed(mixed(self.seed) ^ self.index));
         let kind = rng.u32(..10);
         if kind == 9 {
-            let mutant = mutation::mutant(&mut rng);
+            let mutant = mutation::mutant_of_suite(&mut rng);
             let seed = mixed(self.seed ^ mixed(self.index));
             return Program { options: Options { seed, ..mutant.options }, ..mutant };
         }
@@ -134,6 +136,11 @@ impl ProgramId {
         Program::new(made.text, options)
     }
 
+    /// Returns a number below `count` that the id determines.
+    pub fn chosen(self, count: usize) -> usize {
+        Rng::with_seed(mixed(self.seed.wrapping_add(1) ^ mixed(self.index))).usize(..count)
+    }
+
     fn options(
         self,
         groups: [u32; 3],
@@ -149,6 +156,14 @@ impl ProgramId {
             ..Options::default()
         }
     }
+}
+
+/// Returns a mutant of a shader as SPIR-V text, with its changes in comments; `None` if no change leaves it legal. Some of its
+/// computations may come from the donor. Equal arguments give equal mutants.
+pub fn mutant(shader: &ShaderSource, donor: &ShaderSource, name: &str, id: ProgramId) -> Option<String> {
+    let mut rng = Rng::with_seed(mixed(mixed(id.seed) ^ id.index));
+    let text = mutation::mutant(shader, donor, name, &mut rng);
+    (!text.ends_with(":\n")).then_some(text)
 }
 
 /// Number of programs of which a campaign chooses. Choosing takes a third of a millisecond for each,

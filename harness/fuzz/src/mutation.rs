@@ -1,8 +1,9 @@
-//! Mutants of the shaders of the compute suite.
+//! Mutants of shaders.
 //!
 //! A mutant keeps the dispatch and the inputs of its shader. Each change leaves the module legal. Whether its behaviour
 //! stays defined is left to the interpreter, so more of these programs are dropped than of others.
 
+use crate::crossing::crossed;
 use assay_check::{Options, ShaderSource};
 use assay_spirv::module::{Instruction, InstructionIndex, Section, Type};
 use assay_spirv::tables::{GlslStd450, Op};
@@ -39,38 +40,49 @@ const ALIKE_EXTENDED: [&[GlslStd450]; 5] = [
     &[GlslStd450::FindSMsb, GlslStd450::FindUMsb, GlslStd450::FindILsb],
 ];
 
-/// The cases of the suite.
+/// The cases of the compute suite.
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     let compute = assay_suite::all().into_iter().filter(|suite| suite.name() == "compute");
     compute.flat_map(|suite| suite.cases()).collect()
 });
 
-/// Returns a random mutant.
-pub(crate) fn mutant(rng: &mut Rng) -> Program {
-    let case = &CASES[rng.usize(..CASES.len())];
+/// Returns a random mutant of a shader of the compute suite.
+pub(crate) fn mutant_of_suite(rng: &mut Rng) -> Program {
+    let [case, other] = [0; 2].map(|_| &CASES[rng.usize(..CASES.len())]);
     let program = case.program(RunPath::Native).expect("the suite has programs");
-    let shader = ShaderSource::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes());
-    let mut module = shader.expect("the suite's shaders compile").source.module;
+    let source = |case: &Case, program: &Program| {
+        let shader = ShaderSource::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes());
+        shader.expect("the suite's shaders compile")
+    };
+    let donor = source(other, &other.program(RunPath::Native).expect("the suite has programs"));
+    let text = mutant(&source(case, &program), &donor, &case.name, rng);
+    // The values that the case expects are those of the original.
+    Program::new(text, Options { expectations: Vec::new(), ..program.options })
+}
+
+/// Returns a random mutant of a shader as SPIR-V text, with its changes in comments. Some of its computations may come from
+/// the donor.
+pub(crate) fn mutant(shader: &ShaderSource, donor: &ShaderSource, name: &str, rng: &mut Rng) -> String {
+    let mut module = Module::parse(shader.source.module.words().to_vec()).expect("a module");
     let mut log = String::new();
     for _ in 0..rng.u32(1..=CHANGES) {
-        let changed = (0..TRIES).find_map(|_| changed(&module, rng));
+        let changed = (0..TRIES).find_map(|_| changed(&module, &donor.source.module, rng));
         if let Some((next, what)) = changed {
             (module, log) = (next, format!("{log}; {what}\n"));
         }
     }
     let text = disassemble(module.words(), Style::Plain).expect("a module");
-    let text = format!("{text}; Mutant of {}:\n{log}", case.name);
-    // The values that the case expects are those of the original.
-    Program::new(text, Options { expectations: Vec::new(), ..program.options })
+    format!("{text}; Mutant of {name}:\n{log}")
 }
 
 /// Returns the module after a random change, with a description; `None` if the change breaks a rule.
-fn changed(module: &Module, rng: &mut Rng) -> Option<(Module, String)> {
-    let (words, what) = match rng.u32(..6) {
+fn changed(module: &Module, donor: &Module, rng: &mut Rng) -> Option<(Module, String)> {
+    let (words, what) = match rng.u32(..8) {
         0 | 1 => other_opcode(module, rng),
         2 | 3 => other_operand(module, rng),
         4 => other_constant(module, rng),
-        _ => decorated(module, rng),
+        5 => decorated(module, rng),
+        _ => crossed(module, donor, rng),
     }?;
     let module = Module::parse(words).ok()?;
     let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -80,7 +92,7 @@ fn changed(module: &Module, rng: &mut Rng) -> Option<(Module, String)> {
 }
 
 /// Returns a random one of the instructions of functions of which `is` holds.
-fn instruction<'a>(
+pub(crate) fn chosen_instruction<'a>(
     module: &'a Module,
     rng: &mut Rng,
     is: impl Fn(&Instruction<'a>) -> bool,
@@ -101,17 +113,17 @@ fn other_opcode(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
         let op = (one.op == Some(Op::ExtInst)).then(|| GlslStd450::from_word(one.operand(1)?)).flatten()?;
         ALIKE_EXTENDED.iter().find(|group| group.contains(&op))
     };
-    let one = instruction(module, rng, |one| group(one).is_some() || extended(one).is_some())?;
+    let one = chosen_instruction(module, rng, |one| group(one).is_some() || extended(one).is_some())?;
     let mut words = module.words().to_vec();
     let name = match (group(&one), extended(&one)) {
         (Some(group), _) => {
-            let op = *rng.choice(*group)?;
-            words[one.at] = words[one.at] & 0xffff_0000 | op as u32;
+            let op = rng.choice(*group).filter(|op| Some(**op) != one.op)?;
+            words[one.at] = words[one.at] & 0xffff_0000 | *op as u32;
             op.name().to_owned()
         }
         (None, Some(group)) => {
-            let op = *rng.choice(*group)?;
-            words[one.at + 4] = op as u32;
+            let op = rng.choice(*group).filter(|op| **op as u32 != words[one.at + 4])?;
+            words[one.at + 4] = *op as u32;
             format!("{op:?}")
         }
         (None, None) => return None,
@@ -140,7 +152,7 @@ fn other_operand(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
             matches!(module.ty(ty), Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Vector { .. })
         })
     };
-    let one = instruction(module, rng, |one| {
+    let one = chosen_instruction(module, rng, |one| {
         let moves = matches!(one.op, Some(Op::Phi | Op::AccessChain | Op::FunctionCall | Op::Load));
         !moves && !has_limits(one) && one.result().is_some_and(is_number)
     })?;
@@ -187,7 +199,9 @@ fn decorated(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
         matches!(ty, Type::Float { width: 32, .. }).then_some(())
     };
     let is_arithmetic = |one: &Instruction<'_>| matches!(one.op, Some(Op::FAdd | Op::FSub | Op::FMul | Op::FDiv));
-    let one = instruction(module, rng, |one| is_arithmetic(one) && one.result().is_some_and(|id| float(id).is_some()))?;
+    let one = chosen_instruction(module, rng, |one| {
+        is_arithmetic(one) && one.result().is_some_and(|id| float(id).is_some())
+    })?;
     let (name, decoration) = rng.choice([("RelaxedPrecision", 0), ("NoContraction", 42)])?;
     let id = one.result()?;
     let at = module.section(Section::Globals).next()?.at;
@@ -197,7 +211,7 @@ fn decorated(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
 }
 
 /// Returns the result of an instruction with its name.
-fn id_text(one: &Instruction<'_>) -> String {
+pub(crate) fn id_text(one: &Instruction<'_>) -> String {
     let InstructionIndex(index) = one.index;
     one.result().map_or_else(|| format!("instruction {index}, {}", one.name()), |id| format!("%{id}, {}", one.name()))
 }

@@ -36,7 +36,7 @@ pub use result::not_run;
 pub use run::{ProgramSet, ProgramSettings};
 pub use shader_file::ShaderFile;
 pub use shader_files::ShaderFiles;
-pub use shader_session::{PreparedShader, ShaderOptions};
+pub use shader_session::{PreparedShader, ShaderOptions, check_session};
 
 /// A group of cases that share the first component of their names.
 pub trait Suite: Sync {

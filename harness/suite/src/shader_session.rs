@@ -45,6 +45,17 @@ impl PreparedShader {
     }
 }
 
+/// Reads and compiles a shader or the shader of a case file; `None` for a sequence of dispatches.
+///
+/// # Errors
+/// The file cannot be read, is invalid, or does not compile.
+pub fn check_session(file: &ShaderFile, options: ShaderOptions<'_>) -> Result<Option<CheckSession>, CheckError> {
+    Ok(match ShaderSession::load(file, options)? {
+        ShaderSession::Shader(session) => Some(*session),
+        ShaderSession::Sequence(_) => None,
+    })
+}
+
 /// A shader or a sequence with everything that its check needs.
 #[derive(Debug)]
 pub(crate) enum ShaderSession {

@@ -1,6 +1,6 @@
 //! Folders of the causes of a campaign: program, bundle, reduction, case and draft of a finding.
 
-use super::{Campaign, shader};
+use super::{Campaign, subject};
 use crate::{
     exit::{self, Failure, WithCode, usage},
     note, output_file,
@@ -9,7 +9,7 @@ use anyhow::Context;
 use assay_check::{BUNDLE_FOLDER, bundle, write_case};
 use assay_events::{CheckResult, group_digits};
 use assay_files::input;
-use assay_fuzz::{FailureSignature, ProgramRange};
+use assay_fuzz::FailureSignature;
 use std::{
     collections::BTreeMap,
     fmt::Write,
@@ -72,10 +72,9 @@ fn write_one(
     checks: &[CheckResult],
 ) -> Result<String, Failure> {
     let first = &checks[0];
-    let range: ProgramRange = first.name.parse().code(exit::INTERNAL)?;
-    let program = range.programs().next().expect("a range is not empty").program();
+    let (shader, options) = subject(&first.name)?;
     let why = format!("Random program {}: {signature}.", first.name);
-    let case = write_case(&folder.join("program"), &shader(&first.name)?, &program.options, &why)?;
+    let case = write_case(&folder.join("program"), &shader, &options, &why)?;
     let Some(case) = case else { return Ok(format!("{} is not expressible as a case", first.name)) };
     let device = &campaign.results.run.device;
     let selector = campaign.results.run.known_settings().device.unwrap_or_else(|| device.name.clone());

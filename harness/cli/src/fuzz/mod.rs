@@ -4,6 +4,7 @@
 //! `assay run`. Afterwards its failures are grouped by signature, and one of each group is reduced.
 
 mod cause_folder;
+mod mutants;
 
 use crate::{
     common_args::{positive_seconds, whole_number},
@@ -12,7 +13,7 @@ use crate::{
     note, output_file, print_summary, result_folders,
     run::{self, RunArgs},
 };
-use assay_check::ShaderSource;
+use assay_check::{Options, ShaderSource};
 use assay_events::{CheckResult, Status};
 use assay_files::OwnedFiles;
 use assay_fuzz::{Coverage, FailureSignature, ProgramRange};
@@ -45,6 +46,7 @@ what to verify first. --known names groups with a finding already; they are coun
 
 Examples:
   assay fuzz --time 60
+  assay fuzz --from shaders --programs 500 --time 10
   assay fuzz --device all --programs 20000 --seed 7 --out campaign
   assay fuzz --resume campaign --time 60
 
@@ -81,8 +83,13 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Mutants of the shaders below DIR in place of random programs, with computations of one
+    /// another; a case file gives a shader its parameters, as for `assay run DIR/`
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+
     /// Resume the campaign in DIR with its original programs
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "programs", "seed", "device"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "programs", "seed", "device", "from"])]
     resume: Option<PathBuf>,
 
     /// Groups of failures with a finding: a TOML file with a table `known`, from a group as
@@ -107,11 +114,10 @@ pub(crate) struct FuzzArgs {
 pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
     let known = args.known.as_deref().map(cause_folder::read_known).transpose()?.unwrap_or_default();
     let folder = args.resume.clone().or_else(|| args.out.clone()).unwrap_or_else(run::default_folder);
-    let chosen = if args.resume.is_none() { Some(args.choose(&folder)?) } else { None };
     let expired = args.time.map(stop_after);
     let ran = match args.resume {
         Some(_) => run::resume_as(RunArgs { jobs: args.jobs, ..RunArgs::default() }, &folder),
-        None => run::run_as(&args.run_args(&folder, chosen)),
+        None => run::run_as(&args.run_args(&folder)?),
     }?;
     let by_time = expired.is_some_and(|expired| expired.load(Ordering::SeqCst));
     if ran == exit::INTERRUPTED && !by_time {
@@ -139,22 +145,27 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
 }
 
 impl FuzzArgs {
-    /// Chooses the programs, and writes the list of them. Returns its path.
-    fn choose(&self, folder: &Path) -> Result<PathBuf, Failure> {
-        write_case_list(folder, PROGRAMS, assay_fuzz::preferred(self.seed, self.programs))
-    }
-
-    /// Returns the arguments of the run of the programs in a list.
-    fn run_args(&self, folder: &Path, list: Option<PathBuf>) -> RunArgs {
-        RunArgs {
-            filters: vec![format!("fuzz.{}.0-{}", self.seed, 2 * self.programs - 1)],
+    /// Chooses the programs, and returns the arguments of their run.
+    fn run_args(&self, folder: &Path) -> Result<RunArgs, Failure> {
+        let (filter, list) = match &self.from {
+            Some(from) => {
+                let mutants = mutants::write_all(from, folder, self.seed, self.programs)?;
+                (format!("{}/", mutants.display()), None)
+            }
+            None => {
+                let list = write_case_list(folder, PROGRAMS, assay_fuzz::preferred(self.seed, self.programs))?;
+                (format!("fuzz.{}.0-{}", self.seed, 2 * self.programs - 1), Some(list))
+            }
+        };
+        Ok(RunArgs {
+            filters: vec![filter],
             jobs: self.jobs,
             out: Some(folder.to_owned()),
             timeout: self.timeout,
             device: self.device.clone(),
             lists: ListsArgs { caselist: list, ..ListsArgs::default() },
             ..RunArgs::default()
-        }
+        })
     }
 }
 
@@ -220,9 +231,10 @@ impl Campaign {
                 return Ok(());
             }
             Status::Undetermined => {
-                // Reasons begin with the place in the program, or end with numbers and places.
+                // Reasons begin with the file and the place in it, or end with numbers and places.
                 let reason = check.reason.unwrap_or_default();
-                let reason = reason.strip_prefix(&format!("{}.spvasm", check.name)).unwrap_or(&reason);
+                let file = reason.split([' ', ':']).next().filter(|word| word.contains(['.', '/'])).unwrap_or_default();
+                let reason = &reason[file.len()..];
                 let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':' || c == ' ');
                 let reason = reason.split(',').next().unwrap_or_default();
                 *self.dropped.entry(reason.to_owned()).or_default() += 1;
@@ -241,7 +253,7 @@ impl Campaign {
             self.elements += checked;
             self.undetermined += open;
         }
-        let shader = shader(&check.name)?;
+        let (shader, _) = subject(&check.name)?;
         self.coverage.add(&shader.source.module);
         if check.status.is_failure() && check.partial {
             self.unconfirmed += 1;
@@ -302,9 +314,12 @@ impl Campaign {
     }
 }
 
-/// Returns the shader of a program.
-pub(crate) fn shader(name: &str) -> Result<ShaderSource, Failure> {
+/// Returns the shader of a program, which a seed and an index or a case file names, and its options.
+pub(crate) fn subject(name: &str) -> Result<(ShaderSource, Options), Failure> {
+    if !ProgramRange::is_meant(name) {
+        return mutants::read(name);
+    }
     let range: ProgramRange = name.parse().code(exit::USAGE)?;
     let program = range.programs().next().expect("a range is not empty").program();
-    Ok(ShaderSource::read(&format!("{name}.{}", program.ending), program.text.as_bytes())?)
+    Ok((ShaderSource::read(&format!("{name}.{}", program.ending), program.text.as_bytes())?, program.options))
 }

@@ -2,7 +2,7 @@
 
 use assay_check::{Check, ReductionLimits, ShaderSource, reduce};
 use assay_events::Status;
-use assay_fuzz::{Coverage, FailureSignature, ProgramId, ProgramRange, preferred};
+use assay_fuzz::{Coverage, FailureSignature, ProgramId, ProgramRange, mutant, preferred};
 use assay_spirv::Module;
 use assay_spirv::tables::Op;
 use assay_suite::Program;
@@ -137,4 +137,31 @@ fn a_planted_device_error_is_found_grouped_and_reduced() {
         groups.insert(signature.subject.split(' ').nth(1).map(str::to_owned));
     }
     assert!(failing == 3 && groups.len() < failing, "{failing} {groups:?}");
+}
+
+/// A crossing replaces an operand by a computation of the donor, whose operands become values of the shader.
+#[test]
+fn mutants_contain_computations_of_other_shaders() {
+    let shader = |value: &str| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+                data[id.x] = {value};
+            }}"
+        );
+        ShaderSource::read("shader.wgsl", text.as_bytes()).expect("a shader")
+    };
+    let (sums, fields) =
+        (shader("data[id.x] * 3u + id.x"), shader("extractBits(reverseBits(data[id.x]) + 5u, 3u, 9u)"));
+    let mutants: Vec<String> =
+        (0..60).filter_map(|index| mutant(&sums, &fields, "sums", ProgramId { seed: 1, index })).collect();
+    let again = mutant(&sums, &fields, "sums", ProgramId { seed: 1, index: 0 });
+    assert_eq!(again.as_ref(), mutants.first());
+    let crossed: Vec<&String> = mutants.iter().filter(|text| text.contains("of the other shader")).collect();
+    assert!(crossed.len() > 15, "{}", crossed.len());
+    assert!(crossed.iter().any(|text| text.contains("OpBitReverse")), "{crossed:?}");
+    for text in crossed {
+        let shader = ShaderSource::read("mutant.spvasm", text.as_bytes()).expect("a module");
+        shader.must_be_legal(false).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
 }
