@@ -3,7 +3,7 @@
 //! A computation is a result with instructions that it depends on. Loads, phis, calls and whatever else is no
 //! computation of numbers are replaced by values of the other module that have the same type.
 
-use crate::mutation::{chosen_instruction, id_text};
+use crate::instruction_choice::{chosen_instruction, id_text};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector};
 use assay_spirv::grammar::{ExtendedSet, OperandEncoding};

@@ -16,6 +16,7 @@
 mod cause;
 mod coverage;
 mod crossing;
+mod instruction_choice;
 mod mutation;
 mod spirv;
 mod wgsl;

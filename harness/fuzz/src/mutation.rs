@@ -4,8 +4,9 @@
 //! stays defined is left to the interpreter, so more of these programs are dropped than of others.
 
 use crate::crossing::crossed;
+use crate::instruction_choice::{chosen_instruction, id_text};
 use assay_check::{Options, ShaderSource};
-use assay_spirv::module::{Instruction, InstructionIndex, Section, Type};
+use assay_spirv::module::{Instruction, Section, Type};
 use assay_spirv::tables::{GlslStd450, Op};
 use assay_spirv::{Module, Style, disassemble};
 use assay_suite::{Case, Program, RunPath};
@@ -89,21 +90,6 @@ fn changed(module: &Module, donor: &Module, rng: &mut Rng) -> Option<(Module, St
     let shader = ShaderSource::read("mutant.spv", &bytes).ok()?;
     shader.must_be_legal(false).ok()?;
     Some((module, what))
-}
-
-/// Returns a random one of the instructions of functions of which `is` holds.
-pub(crate) fn chosen_instruction<'a>(
-    module: &'a Module,
-    rng: &mut Rng,
-    is: impl Fn(&Instruction<'a>) -> bool,
-) -> Option<Instruction<'a>> {
-    let all: Vec<Instruction<'a>> = module
-        .functions()
-        .iter()
-        .flat_map(|function| module.instructions_in(function.instructions.clone()))
-        .filter(is)
-        .collect();
-    rng.choice(all)
 }
 
 /// Replaces an instruction by a similar one.
@@ -208,10 +194,4 @@ fn decorated(module: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
     let mut words = module.words().to_vec();
     words.splice(at..at, [3 << 16 | Op::Decorate as u32, id, decoration]);
     Some((words, format!("%{id} is {name}")))
-}
-
-/// Returns the result of an instruction with its name.
-pub(crate) fn id_text(one: &Instruction<'_>) -> String {
-    let InstructionIndex(index) = one.index;
-    one.result().map_or_else(|| format!("instruction {index}, {}", one.name()), |id| format!("%{id}, {}", one.name()))
 }

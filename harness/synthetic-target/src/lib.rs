@@ -2,7 +2,7 @@
 
 use assay_events::DeviceInfo;
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
-use assay_oracle::{Dispatch, Limits, Outcome, Program};
+use assay_oracle::{AtomicOrder, Dispatch, Limits, Outcome, Program};
 use assay_spirv::Module;
 use assay_spirv_rules::requirements::{ApiVersion, DeviceCaps};
 
@@ -81,6 +81,10 @@ impl Target for SyntheticTarget<'_> {
 
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         let (mut words, mut dispatch) = (request.words.to_vec(), request.dispatch.clone());
+        if dispatch.atomic_order == AtomicOrder::Any {
+            // A device takes one order, and its atomics find what that order gives.
+            dispatch.atomic_order = AtomicOrder::Interpreted;
+        }
         if let Some(alter) = &self.alter {
             alter(&mut words, &mut dispatch);
         }
