@@ -19,7 +19,7 @@ fn a_campaign_that_is_stopped_and_resumed_gives_the_same_results() {
     let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
     let campaign = |out: &Path, more: &[&str]| {
         let out = out.to_str().expect("UTF-8");
-        assay(&[&["fuzz", "--programs", "5", "--seed", "5", "--no-reduce", "--out", out], more].concat())
+        assay(&[&["fuzz", "--programs", "5", "--seed", "6", "--no-reduce", "--out", out], more].concat())
     };
     let output = campaign(&whole, &[]);
     assert!(output.stdout.contains("programs judged on"), "{output:?}");
@@ -44,13 +44,13 @@ fn a_program_of_a_campaign_is_a_case_of_its_own() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
-    let output = assay(&["run", "fuzz.5.2", "fuzz.5.1-2", "--out", out.to_str().expect("UTF-8")]);
+    let output = assay(&["run", "fuzz.6.5", "fuzz.6.4-5", "--out", out.to_str().expect("UTF-8")]);
     assert!(matches!(output.code, 0 | 1 | 3), "{output:?}");
     let names: Vec<String> = statuses(&out).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["fuzz.5.1", "fuzz.5.2"]);
-    let refused = assay(&["run", "fuzz.5.2-1"]);
+    assert_eq!(names, ["fuzz.6.4", "fuzz.6.5"]);
+    let refused = assay(&["run", "fuzz.6.5-4"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("`fuzz.5.2-1`: expected fuzz.SEED.INDEX or fuzz.SEED.FIRST-LAST"), "{refused:?}");
+    assert!(refused.stderr.contains("`fuzz.6.5-4`: expected fuzz.SEED.INDEX or fuzz.SEED.FIRST-LAST"), "{refused:?}");
 }
 
 /// Two shaders of a user, of which one has a case file.

@@ -164,7 +164,8 @@ impl Features {
             push: one_in(4),
             uniform: one_in(6),
             addresses: one_in(12),
-            wild: one_in(16),
+            // Rarely, because a driver that does not confine them goes wrong in later programs, too.
+            wild: one_in(120),
             specialisation: one_in(4),
             no_contraction: one_in(4),
             unshaped: one_in(32),
