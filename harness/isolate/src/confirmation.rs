@@ -22,6 +22,9 @@ use assay_events::{Event, FailedChunk, Repeat, RepeatRun, RepeatVerdict, Status}
 /// Largest number of preceding cases with which a case is rerun: the last ones.
 pub(crate) const MAX_PREDECESSORS: usize = 1_000;
 
+/// As [`MAX_PREDECESSORS`], for a case that did not end in time: each run of the search takes its time limit again.
+const MAX_PREDECESSORS_OF_TIMEOUT: usize = 16;
+
 /// Next step of a confirmation.
 #[derive(Debug, PartialEq)]
 pub(crate) enum ConfirmationStep {
@@ -114,6 +117,9 @@ impl Confirmation {
     pub(crate) fn new(case: u32, first: Event, is_own_result: bool, mut predecessors: Vec<u32>) -> Confirmation {
         predecessors.drain(..predecessors.len().saturating_sub(MAX_PREDECESSORS));
         let runs = vec![repeat_run(&first, predecessors.len())];
+        if status(&first) == Status::Timeout {
+            predecessors.drain(..predecessors.len().saturating_sub(MAX_PREDECESSORS_OF_TIMEOUT));
+        }
         let stage = first_stage(is_own_result, &first);
         Confirmation { case, first, is_own_result, predecessors, runs, reruns: 0, repeated: 0, stage }
     }

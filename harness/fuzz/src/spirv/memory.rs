@@ -229,7 +229,7 @@ impl Generator {
             2 => {
                 self.module.capability("GroupNonUniformVote");
                 let of = self.number().times(self.count());
-                let value = self.exact_operand(&of).id;
+                let value = self.open_operand(&of).id;
                 (self.op(&truth, "OpGroupNonUniformAllEqual", format!("{scope} {value}")), truth, 0)
             }
             3 => {
@@ -265,7 +265,7 @@ impl Generator {
                     ]),
                 };
                 let operation = self.pick(&["Reduce", "InclusiveScan", "ExclusiveScan"]);
-                let value = self.operand(&ty);
+                let value = self.open_operand(&ty);
                 let id = self.op(&ty, opcode, format!("{scope} {operation} {}", value.id));
                 (id, ty, value.roundings + 1)
             }

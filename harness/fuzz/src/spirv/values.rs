@@ -54,6 +54,16 @@ impl Generator {
         self.operand_that(ty, &|value| value.roundings == 0)
     }
 
+    /// Returns an exact value of a type, often one that may be an infinity or a NaN.
+    pub(super) fn open_operand(&mut self, ty: &Type) -> Value {
+        let is_open = |value: &&Value| value.ty == *ty && value.roundings == 0 && self.nonfinite.contains(&value.id);
+        let open: Vec<Value> = self.scope.iter().filter(is_open).cloned().collect();
+        if open.is_empty() || self.folds || self.chance(2) {
+            return self.exact_operand(ty);
+        }
+        open[self.rng.usize(..open.len())].clone()
+    }
+
     fn operand_that(&mut self, ty: &Type, is: &dyn Fn(&Value) -> bool) -> Value {
         if self.folds {
             return Value { id: self.plain_constant(ty), ty: ty.clone(), roundings: 0 };

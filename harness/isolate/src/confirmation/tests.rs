@@ -71,6 +71,20 @@ fn a_failure_that_repeats_by_chance_after_other_cases_is_flaky() {
     }
 }
 
+/// Each run of a search takes the time limit again.
+#[test]
+fn a_case_that_does_not_end_is_rerun_after_few_cases() {
+    let after = |culprit: u32| {
+        let does = move |prefix: &[u32]| if prefix.contains(&culprit) { Status::Timeout } else { Status::Pass };
+        confirm_case(Status::Timeout, true, (10..310).collect(), does)
+    };
+    let (runs, _, repeat) = after(305);
+    assert_eq!((repeat.verdict, &repeat.after[..]), (RepeatVerdict::InCompany, &["p.305".to_owned()][..]));
+    assert!(runs < 10, "{runs}");
+    let (runs, _, repeat) = after(20);
+    assert_eq!((repeat.verdict, runs, repeat.runs[0].after), (RepeatVerdict::Flaky, 2, 300));
+}
+
 #[test]
 fn the_fewest_cases_are_found_that_make_it_fail() {
     for length in [1, 2, 3, 7, 64, MAX_PREDECESSORS as u32] {
