@@ -56,6 +56,9 @@ and found no failure.";
 /// Result file of a campaign.
 const SUMMARY: &str = "campaign.txt";
 
+/// Largest number of causes of undetermined elements that are shown.
+const CAUSES_SHOWN: usize = 5;
+
 /// List of the programs of a campaign.
 const PROGRAMS: &str = "programs.txt";
 
@@ -101,8 +104,9 @@ pub(crate) struct FuzzArgs {
     #[arg(long, short, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     jobs: Option<u16>,
 
-    /// Time limit of one submission, in seconds; a worker that exceeds it is killed
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
+    /// Time limit of one submission, in seconds, and a fifth of that of compiling a program; a
+    /// worker that exceeds it is killed
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = positive_seconds)]
     timeout: f64,
 
     /// Do not reduce failures
@@ -193,6 +197,8 @@ pub(crate) struct Campaign {
     unconfirmed: u64,
     elements: u64,
     undetermined: u64,
+    /// Elements that are not determined, by the cause.
+    open: BTreeMap<String, u64>,
     seconds: f64,
     coverage: Coverage,
     /// Failures by signature; the program with the fewest instructions comes first.
@@ -211,6 +217,7 @@ impl Campaign {
             unconfirmed: 0,
             elements: 0,
             undetermined: 0,
+            open: BTreeMap::new(),
             seconds,
             coverage: Coverage::default(),
             groups: BTreeMap::new(),
@@ -252,6 +259,9 @@ impl Campaign {
             // A failure ends a comparison early.
             self.elements += checked;
             self.undetermined += open;
+            for part in &check.undetermined {
+                *self.open.entry(part.cause.clone()).or_default() += part.elements;
+            }
         }
         let (shader, _) = subject(&check.name)?;
         self.coverage.add(&shader.source.module);
@@ -283,6 +293,11 @@ impl Campaign {
             group_digits(self.undetermined),
             percent(self.undetermined, self.elements + self.undetermined)
         );
+        let mut open: Vec<(&String, &u64)> = self.open.iter().collect();
+        open.sort_by_key(|(_, elements)| std::cmp::Reverse(**elements));
+        for (cause, elements) in open.into_iter().take(CAUSES_SHOWN) {
+            _ = writeln!(text, "    {:>6} {cause}", group_digits(*elements));
+        }
         _ = writeln!(
             text,
             "{} dropped ({:.2} %), {} need what the device lacks",

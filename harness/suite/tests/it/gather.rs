@@ -15,9 +15,11 @@ fn cases() -> Vec<Case> {
 /// `reports/findings/swiftshader-gather-mirror-clamp.md`.
 const FOUND: &str = "mirror_clamp_to_edge";
 
+/// Takes every second case; all with `ASSAY_FULL`.
 #[test]
 fn the_oracle_agrees_with_the_independent_reference() {
-    let cases = cases();
+    let each = if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { 2 };
+    let cases: Vec<Case> = cases().into_iter().step_by(each).collect();
     let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
     let wrong = |result: &&CaseResult| result.status != Status::Pass || result.scalars_unchecked > 0;
     let wrong: Vec<String> = results.iter().filter(wrong).map(line).collect();
