@@ -8,14 +8,21 @@ use crate::{
     spinner::Spinner,
 };
 use anyhow::Context;
-use assay_check::{CheckSession, CompileOptions, Options, ShaderSource, bundle, write_case};
+use assay_check::{Check, CheckError, CheckSession, CompileOptions, Options, ShaderSource, bundle, write_case};
 use assay_fuzz::{ProgramId, mutant};
 use assay_reports::counted;
 use assay_suite::{Case, NoDevice, ShaderFiles, ShaderOptions, check_session};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Subfolder of the mutants.
 const MUTANTS: &str = "mutants";
+
+/// Largest number of mutants that are made in place of an undefined one.
+const ATTEMPTS: u64 = 8;
+
+/// Number of mutants that are made before they are written.
+const AT_ONCE: u64 = 64;
 
 /// Largest number of shaders that are named because they cannot be used.
 const NAMED: usize = 3;
@@ -32,24 +39,63 @@ pub(super) fn write_all(from: &Path, folder: &Path, seed: u64, programs: u64) ->
     for old in target.read_dir().into_iter().flatten().flatten() {
         bundle::remove(&old.path())?;
     }
-    let mut written = 0;
-    for index in 0..programs {
-        let id = ProgramId { seed, index };
-        let at = (index % originals.len() as u64) as usize;
-        let (original, donor) = (&originals[at], &originals[id.chosen(originals.len())]);
-        let Some(text) = mutant(&original.shader, &donor.shader, &original.name, id) else { continue };
-        let shader = ShaderSource::read("mutant.spvasm", text.as_bytes())?;
-        let changes: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("; Mutant of ")).collect();
-        let why = changes.join("\n").replace("; ", "");
-        let own = target.join(format!("{index:05}-{}", original.stem()));
-        written += u64::from(write_case(&own, &shader, &original.options, &why)?.is_some());
+    let spinner = Spinner::new("making mutants whose behaviour is defined");
+    let (mut written, mut first) = (0, 0);
+    while first < programs {
+        let next = programs.min(first + AT_ONCE);
+        let made: Vec<Option<Mutant>> =
+            (first..next).into_par_iter().map(|index| Mutant::make(&originals, seed, index, programs)).collect();
+        for (index, Mutant { original, shader, why }) in
+            (first..next).zip(made).filter_map(|(n, made)| Some((n, made?)))
+        {
+            let own = target.join(format!("{index:05}-{}", original.stem()));
+            written += u64::from(write_case(&own, &shader, &original.options, &why)?.is_some());
+        }
+        first = next;
     }
+    drop(spinner);
     if written == 0 {
         let error = anyhow::anyhow!("{}: no shader has a mutant", from.display());
         return Err(Failure { code: exit::NOTHING, error });
     }
     note(&format!("{} of {} in {}", counted(written, "mutant"), counted(originals.len(), "shader"), target.display()));
     Ok(target)
+}
+
+/// A mutant and the shader that it was made of.
+struct Mutant<'a> {
+    original: &'a Original,
+    shader: ShaderSource,
+    why: String,
+}
+
+impl Mutant<'_> {
+    /// Makes the mutant with this index of a campaign. If it is undefined, another one is made, for a limited number of times.
+    fn make(originals: &[Original], seed: u64, index: u64, programs: u64) -> Option<Mutant<'_>> {
+        let original = &originals[(index % originals.len() as u64) as usize];
+        let attempt = |attempt: u64| {
+            let id = ProgramId { seed, index: index + attempt * programs };
+            let donor = &originals[id.chosen(originals.len())];
+            let name = format!("{}; the other shader is {}", original.name, donor.name);
+            let text = mutant(&original.shader, &donor.shader, &name, id)?;
+            let shader = ShaderSource::read("mutant.spvasm", text.as_bytes()).ok()?;
+            let changes: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("; Mutant of ")).collect();
+            let why = changes.iter().map(|line| line.trim_start_matches("; ")).collect::<Vec<_>>().join("\n");
+            is_defined(&shader, &original.options).then_some(Mutant { original, shader, why })
+        };
+        (0..ATTEMPTS).find_map(attempt)
+    }
+}
+
+/// Returns true if the first round of a check has no undefined behaviour.
+fn is_defined(shader: &ShaderSource, options: &Options) -> bool {
+    let outcome = || -> Result<_, CheckError> {
+        let check = Check::new(shader, options)?;
+        let mut dispatch = check.dispatch(0, &NoDevice::default())?;
+        check.put_synthetic_addresses(&mut dispatch);
+        check.permitted(&dispatch)
+    };
+    outcome().is_ok_and(|outcome| outcome.fault_count == 0)
 }
 
 /// A shader with the parameters of its check.
