@@ -443,7 +443,8 @@ impl Job<'_> {
     }
 
     /// Compiles a rejected text of HLSL with declarations in loops that use the variable of an earlier
-    /// one, copies of uniforms that it assigns to, and simple assignments to elements of matrices. Returns `None` if that does not help.
+    /// one, copies of uniforms that it assigns to, and simple assignments to elements of matrices.
+    /// Returns `None` if that does not help.
     fn without_idioms_of_fxc(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
         let (mut text, mut message, mut notes) = (self.text.to_owned(), rejected.to_owned(), BTreeSet::new());
         for _ in 0..MAX_ADDITIONS {

@@ -129,8 +129,9 @@ impl Check<'_> {
         self.layout.is_none() && self.kernel.is_none() && self.setup.rules == Specification::Vulkan
     }
 
-    /// Checks a round under the observed choices of the device, if nothing in it failed and its outcome in
-    /// this reading of copies depends on these choices. Returns `None` if this decides no more elements and finds no failure.
+    /// Checks a round under the observed choices of the device, if nothing in it failed and its outcome
+    /// in this reading of copies depends on these choices. Returns `None` if this decides no more
+    /// elements and finds no failure.
     pub(crate) fn under_observed_choices(
         &self,
         round: u32,
@@ -142,8 +143,8 @@ impl Check<'_> {
             return None;
         }
         let choices = ObservedChoices::of(outcome, self.records_layout())?;
-        // A selection by a value that depends on a choice permits both of its results: nothing is undetermined, and
-        // a wrong result is permitted. Such a value of an atomic is its result.
+        // A selection by a value that depends on a choice permits both of its results: nothing is
+        // undetermined, and a wrong result is permitted. Such a value of an atomic is its result.
         let is_decided = found.undetermined_count() == 0;
         if is_decided && choices == ObservedChoices::AtomicOrder && !self.uses_atomic_results() {
             return None;

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// Longest chain of instructions of a computation.
 const MAX_DEPTH: u32 = 6;
 
-/// Returns a module with an operand replaced by a computation of a donor, and a description; `None` if they have no types
-/// in common, or the module lacks a value that the computation needs.
+/// Returns a module with an operand replaced by a computation of a donor, and a description; `None` if
+/// they have no types in common, or the module lacks a value that the computation needs.
 pub(crate) fn crossed(module: &Module, donor: &Module, rng: &mut Rng) -> Option<(Vec<u32>, String)> {
     let root = chosen_instruction(donor, rng, |one| is_computation(donor, one))?;
     let shape = shape_of(donor, root.result()?)?;
@@ -67,7 +67,8 @@ fn places<'a>(module: &'a Module, one: &Instruction<'a>, shape: Shape) -> impl I
     value_places(module, one).into_iter().filter(fits)
 }
 
-/// Returns true for an instruction whose operands need not be constants, and that follows the phis and variables of its block.
+/// Returns true for an instruction whose operands need not be constants, and that follows the phis and
+/// variables of its block.
 fn takes_any_value(one: &Instruction<'_>) -> bool {
     let prefixes =
         ["OpPhi", "OpVariable", "OpAccessChain", "OpInBounds", "OpAtomic", "OpGroup", "OpControl", "OpMemory"];

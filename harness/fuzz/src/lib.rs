@@ -6,8 +6,8 @@
 //! * [`FailureSignature`]: what failures of one cause have in common.
 //! * [`Coverage`]: combinations of instructions, types and modes that programs have reached.
 //!
-//! One program in ten is a mutant of a shader of the compute suite, which may contain computations of another one; the
-//! others are made from nothing. [`mutant`] does the same with shaders of the user.
+//! One program in ten is a mutant of a shader of the compute suite, which may contain computations of
+//! another one; the others are made from nothing. [`mutant`] does the same with shaders of the user.
 //!
 //! Programs avoid undefined behaviour and results that depend on the order of invocations. Each one
 //! uses a random subset of the features, because programs with few features show more defects than
@@ -159,8 +159,9 @@ impl ProgramId {
     }
 }
 
-/// Returns a mutant of a shader as SPIR-V text, with its changes in comments; `None` if no change leaves it legal. Some of its
-/// computations may come from the donor. Equal arguments give equal mutants.
+/// Returns a mutant of a shader as SPIR-V text, with its changes in comments; `None` if no change
+/// leaves it legal. Some of its computations may come from the donor. Equal arguments give equal
+/// mutants.
 pub fn mutant(shader: &ShaderSource, donor: &ShaderSource, name: &str, id: ProgramId) -> Option<String> {
     let mut rng = Rng::with_seed(mixed(mixed(id.seed) ^ id.index));
     let text = mutation::mutant(shader, donor, name, &mut rng);

@@ -1,7 +1,8 @@
 //! Mutants of shaders.
 //!
-//! A mutant keeps the dispatch and the inputs of its shader. Each change leaves the module legal. Whether its behaviour
-//! stays defined is left to the interpreter, so more of these programs are dropped than of others.
+//! A mutant keeps the dispatch and the inputs of its shader. Each change leaves the module legal.
+//! Whether its behaviour stays defined is left to the interpreter, so more of these programs are
+//! dropped than of others.
 
 use crate::crossing::crossed;
 use crate::instruction_choice::{chosen_instruction, id_text};
@@ -61,8 +62,8 @@ pub(crate) fn mutant_of_suite(rng: &mut Rng) -> Program {
     Program::new(text, Options { expectations: Vec::new(), ..program.options })
 }
 
-/// Returns a random mutant of a shader as SPIR-V text, with its changes in comments. Some of its computations may come from
-/// the donor.
+/// Returns a random mutant of a shader as SPIR-V text, with its changes in comments. Some of its
+/// computations may come from the donor.
 pub(crate) fn mutant(shader: &ShaderSource, donor: &ShaderSource, name: &str, rng: &mut Rng) -> String {
     let mut module = Module::parse(shader.source.module.words().to_vec()).expect("a module");
     let mut log = String::new();

@@ -22,7 +22,8 @@ use assay_events::{Event, FailedChunk, Repeat, RepeatRun, RepeatVerdict, Status}
 /// Largest number of preceding cases with which a case is rerun: the last ones.
 pub(crate) const MAX_PREDECESSORS: usize = 1_000;
 
-/// As [`MAX_PREDECESSORS`], for a case that did not end in time: each run of the search takes its time limit again.
+/// As [`MAX_PREDECESSORS`], for a case that did not end in time: each run of the search takes its time
+/// limit again.
 const MAX_PREDECESSORS_OF_TIMEOUT: usize = 16;
 
 /// Next step of a confirmation.

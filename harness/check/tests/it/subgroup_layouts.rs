@@ -58,7 +58,8 @@ const VOTES: &str = "
     data[id.x] = select(7u, 9u, subgroupAll(data[id.x] % 9u < 8u));
 }";
 
-/// Selects by the result of an atomic: while its order is unknown, both values are permitted, and nothing is undetermined.
+/// Selects by the result of an atomic: while its order is unknown, both values are permitted, and
+/// nothing is undetermined.
 const TICKETS: &str = "
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @group(0) @binding(1) var<storage, read_write> count: atomic<u32>;

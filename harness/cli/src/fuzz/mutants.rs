@@ -1,6 +1,7 @@
 //! Mutants of the shaders below a folder of the user.
 //!
-//! Each is a case file with its shader in the result folder, so that a campaign of them is a run of these files.
+//! Each is a case file with its shader in the result folder, so that a campaign of them is a run of
+//! these files.
 
 use crate::{
     exit::{self, Failure, WithCode},
@@ -27,8 +28,8 @@ const AT_ONCE: u64 = 64;
 /// Largest number of shaders that are named because they cannot be used.
 const NAMED: usize = 3;
 
-/// Writes up to this many mutants of the shaders below `from` to the result folder, each shader in its turn, in place of those
-/// of an earlier campaign. Returns their folder.
+/// Writes up to this many mutants of the shaders below `from` to the result folder, each shader in its
+/// turn, in place of those of an earlier campaign. Returns their folder.
 ///
 /// # Errors
 /// No shader can be mutated, or a file cannot be written.
@@ -70,7 +71,8 @@ struct Mutant<'a> {
 }
 
 impl Mutant<'_> {
-    /// Makes the mutant with this index of a campaign. If it is undefined, another one is made, for a limited number of times.
+    /// Makes the mutant with this index of a campaign. If it is undefined, another one is made, for a
+    /// limited number of times.
     fn make(originals: &[Original], seed: u64, index: u64, programs: u64) -> Option<Mutant<'_>> {
         let original = &originals[(index % originals.len() as u64) as usize];
         let attempt = |attempt: u64| {

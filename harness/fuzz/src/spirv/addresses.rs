@@ -1,10 +1,12 @@
-//! Device addresses: pointers that memory holds, joined by selections, branches and loops, and the buffers behind them.
+//! Device addresses: pointers that memory holds, joined by selections, branches and loops, and the
+//! buffers behind them.
 
 use super::memory::UNKNOWN;
 use super::types::{Scalar, Type, U32};
 use super::{ADDRESSES, AddressedInput, Generator, INPUTS};
 
-/// Names of the buffers behind the addresses: two to read, and one in which each invocation has elements of its own.
+/// Names of the buffers behind the addresses: two to read, and one in which each invocation has
+/// elements of its own.
 const NAMES: [&str; 3] = ["left", "right", "own"];
 
 /// The declarations that accesses by address need.
@@ -51,8 +53,8 @@ impl Generator {
         NAMES.into_iter().enumerate().map(input).collect()
     }
 
-    /// Adds an access by address: to an element of one of two buffers, which a value, a branch or the turns of a loop
-    /// select, or to the invocation's own elements.
+    /// Adds an access by address: to an element of one of two buffers, which a value, a branch or the
+    /// turns of a loop select, or to the invocation's own elements.
     pub(super) fn reach(&mut self) {
         let Some(addressed) = self.addressed.clone() else { return };
         let ty = Type::Scalar(addressed.scalar);

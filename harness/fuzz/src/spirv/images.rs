@@ -1,4 +1,5 @@
-//! Images and samplers: fetches, samples, comparisons, gathers, queries, and texels that belong to one invocation.
+//! Images and samplers: fetches, samples, comparisons, gathers, queries, and texels that belong to one
+//! invocation.
 
 use super::memory::UNKNOWN;
 use super::types::{I32, Scalar, Type, U32};
@@ -101,7 +102,8 @@ const CANVAS_FORMATS: [(&str, Scalar); 13] = [
 ];
 
 impl Generator {
-    /// Declares one or two sampled images with their samplers, and perhaps a storage image for this many invocations.
+    /// Declares one or two sampled images with their samplers, and perhaps a storage image for this
+    /// many invocations.
     pub(super) fn declare_images(&mut self, invocations: u32) {
         for number in 0..self.rng.u32(1..=2) {
             let picture = self.picture(number);

@@ -143,8 +143,8 @@ impl Generator {
         self.op(&u32, opcode, format!("{pointer} {scope} {zero} {value}").trim_end());
     }
 
-    /// Adds an atomic at any index of a small buffer. The buffer may have any contents afterwards, but no other memory may
-    /// change.
+    /// Adds an atomic at any index of a small buffer. The buffer may have any contents afterwards, but
+    /// no other memory may change.
     pub(super) fn wild_atomic(&mut self) {
         let u32 = Type::Scalar(U32);
         let scratch = match self.scratch.clone() {
@@ -187,7 +187,8 @@ impl Generator {
         self.push(id, ty, value.roundings);
     }
 
-    /// Adds an operation of a subgroup whose result is decided: all invocations that execute it have the same value.
+    /// Adds an operation of a subgroup whose result is decided: all invocations that execute it have
+    /// the same value.
     pub(super) fn agreement(&mut self, uniform: &Value) {
         let scope = self.module.constant_u32(3);
         self.module.capability("GroupNonUniform");

@@ -412,13 +412,14 @@ fn float_bytes(rng: &mut Rng, width: u32, special: bool, nonfinite: bool) -> Vec
     bits.to_le_bytes()[..width as usize / 8].to_vec()
 }
 
-/// Returns the bytes of a float next to a number of a narrower format, or next to the middle between two of them, where a
-/// conversion to that format must round in one direction.
+/// Returns the bytes of a float next to a number of a narrower format, or next to the middle between
+/// two of them, where a conversion to that format must round in one direction.
 fn beside_narrower(rng: &mut Rng, width: u32) -> Vec<u8> {
     let (mantissa, bias) = if width == 64 { (52, 1023) } else { (23, 127) };
     let bits = if width == 64 && rng.bool() { 23 } else { 10 };
-    // From the denormals of a half to its largest numbers, and more often their limits: half of the smallest denormal, the
-    // smallest normal number, the largest one. Those of a single are as good as any.
+    // From the denormals of a half to its largest numbers, and more often their limits: half of the
+    // smallest denormal, the smallest normal number, the largest one. Those of a single are as good as
+    // any.
     let exponent = bias - 25 + if rng.bool() { rng.u64(..42) } else { *choose(rng, &[0, 10, 11, 40]) };
     let middle = if rng.bool() { 0 } else { rng.u64(..1 << (bits + 1)) };
     let middle = (middle << (mantissa - bits - 1)) as i64;
@@ -445,7 +446,8 @@ impl Generator {
         *choose(&mut self.rng, all)
     }
 
-    /// Returns contents for a block of integers and floats, finite unless all its floats may be infinities or NaNs.
+    /// Returns contents for a block of integers and floats, finite unless all its floats may be
+    /// infinities or NaNs.
     fn mixed_contents(&mut self) -> BindingSource {
         let is_preserved = self.features.real_widths.iter().all(|width| self.preserved.contains(width));
         generated(self.pick(&[if is_preserved { "usual" } else { FINITE }, "index"]))

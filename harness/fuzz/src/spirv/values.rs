@@ -35,8 +35,8 @@ impl Generator {
         }
     }
 
-    /// Chooses operands for an instruction of which nothing is required if one is an infinity or a NaN. Now and then it
-    /// gets one nevertheless.
+    /// Chooses operands for an instruction of which nothing is required if one is an infinity or a NaN.
+    /// Now and then it gets one nevertheless.
     pub(super) fn with_finite<T>(&mut self, choose: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.needs_finite, !self.features.unshaped);
         let chosen = choose(self);
