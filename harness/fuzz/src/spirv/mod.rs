@@ -131,7 +131,7 @@ struct Features {
 impl Features {
     fn random(rng: &mut Rng) -> Features {
         let mut one_in = |n: u32| rng.u32(..n) == 0;
-        // Every program needs what its device lacks if all have types of unusual widths.
+        // Many devices lack some of the unusual widths, so only half of the programs have them.
         let has_widths = one_in(2);
         let mut ints = vec![32, 32];
         for width in [64, 16, 8] {
@@ -252,7 +252,7 @@ const BUFFERS: [Scalar; 7] = [
     Scalar::Int { width: 8, signed: false },
 ];
 
-/// Numbers of blocks whose floats must be finite. An integer takes those that its type has.
+/// Contents of a block whose floats must be finite. An integer takes the numbers that its type has.
 const FINITE: &str = "one-of:0,1,2,3,5,7,31,100,255,65537,1000000007,2147483648,4294967295,-1,-2,-7,-128,-2147483648,0.5,\
                       -0.25,1.5,-2.75,0.001,1000.25";
 
