@@ -118,10 +118,12 @@ pub(crate) struct FuzzArgs {
 pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
     let known = args.known.as_deref().map(cause_folder::read_known).transpose()?.unwrap_or_default();
     let folder = args.resume.clone().or_else(|| args.out.clone()).unwrap_or_else(run::default_folder);
+    let new = if args.resume.is_none() { Some(args.run_args(&folder)?) } else { None };
+    // The programs are chosen; their time begins.
     let expired = args.time.map(stop_after);
-    let ran = match args.resume {
-        Some(_) => run::resume_as(RunArgs { jobs: args.jobs, ..RunArgs::default() }, &folder),
-        None => run::run_as(&args.run_args(&folder)?),
+    let ran = match new {
+        Some(new) => run::run_as(&new),
+        None => run::resume_as(RunArgs { jobs: args.jobs, ..RunArgs::default() }, &folder),
     }?;
     let by_time = expired.is_some_and(|expired| expired.load(Ordering::SeqCst));
     if ran == exit::INTERRUPTED && !by_time {
