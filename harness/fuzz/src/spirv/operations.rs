@@ -536,10 +536,9 @@ impl Generator {
     fn conversion(&mut self) {
         let count = self.count();
         let (from, to) = (self.number(), self.number());
-        let is_open = |scalar: Scalar| !matches!(scalar, Scalar::Float(width) if self.preserved.contains(&width));
         // A conversion takes infinities and NaNs if both widths preserve them, a quantization never does.
         let of = from.times(count);
-        let value = if from == to || is_open(from) || is_open(to) {
+        let value = if from == to || !self.preserves(from) || !self.preserves(to) {
             self.with_finite(|generator| generator.operand(&of))
         } else {
             self.operand(&of)
@@ -598,7 +597,7 @@ impl Generator {
         let count = self.count();
         let of = self.float().times(count);
         // The exponent of an infinity or a NaN is undefined.
-        let is_finite = of.components().is_some_and(|(scalar, _)| !self.preserved.contains(&scalar.width()));
+        let is_finite = !of.has(&|scalar| self.preserves(scalar));
         let value = if is_finite && self.chance(2) {
             self.exact_operand(&of)
         } else {

@@ -28,9 +28,14 @@ impl Generator {
         self.scope.push(Value { id, ty, roundings });
     }
 
+    /// Returns true for a float whose infinities and NaNs are preserved.
+    pub(super) fn preserves(&self, scalar: Scalar) -> bool {
+        matches!(scalar, Scalar::Float(width) if self.preserved.contains(&width))
+    }
+
     /// Notes a value that may be an infinity or a NaN, if its type preserves them.
     pub(super) fn note_nonfinite(&mut self, id: &str, ty: &Type) {
-        if ty.has(&|scalar| matches!(scalar, Scalar::Float(width) if self.preserved.contains(&width))) {
+        if ty.has(&|scalar| self.preserves(scalar)) {
             self.nonfinite.insert(id.to_owned());
         }
     }
