@@ -127,7 +127,7 @@ fn draft(
          | Driver | {} {}, {} |\n\
          | Instruction | {} |\n\
          | Mode | as the module declares |\n\
-         | Inputs | {} failing of {} elements of the reduced program; {} of the campaign fail in this way |\n\
+         | Inputs | {} failing of {} elements of the reduced program; {} of the campaign {} in this way |\n\
          | Worst | {worst} |\n\
          | Expected | {expected} |\n\
          | Got | {got} |\n\
@@ -148,6 +148,7 @@ fn draft(
         group_digits(reduced.elements_failing),
         group_digits(reduced.elements_checked),
         assay_reports::counted(checks.len() as u64, "program"),
+        assay_reports::plural(checks.len(), "fails", "fail"),
         classes.join(", "),
         first.name,
         first.name,
